@@ -6,7 +6,7 @@ HOST_LIBS := rf-api rf-member rf-verbs collective roce client rfctl rf-io rf-sto
 DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
-$(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c)))
+$(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c log.c)))
 $(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_address.c store_line.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_why.c device_value.c interface.c dpdk_load.c)))
 LDLIBS_rf-io := -ldl -lpthread
@@ -68,6 +68,7 @@ $(eval $(call c_test,verbs_end,tests/unit/verbs_end.c,rf-verbs roce rf-store rf-
 $(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm $(addprefix -Xlinker --wrap=,malloc calloc realloc aligned_alloc)))
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c tests/unit/io_hub.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),-lpthread -lm))
+$(eval $(call c_test,api_log,tests/unit/api_log.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 
 # End to end: processes, DPDK memif, `ringfold box`.

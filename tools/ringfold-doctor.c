@@ -29,10 +29,17 @@ static bool examine(struct doctor *d)
 	return doctor_ranks(d);
 }
 
+static void misspelt(void *arg, const char *text)
+{
+	(void)arg;
+	fprintf(stderr, "ringfold doctor: warning: %s\n", text);
+}
+
 static int parse_values(struct doctor *d)
 {
 	char why[256];
 
+	rf_settings_warn(misspelt, NULL);
 	if (rf_env_read(&d->env, why, sizeof(why)) != 0 ||
 	    rf_ip_parse("--box-ip", d->box_text, &d->link.box_ip, why, sizeof(why)) != 0 ||
 	    (*d->ip_text && rf_ip_parse("--ip", d->ip_text, &d->link.ip, why, sizeof(why)) != 0) ||

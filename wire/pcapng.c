@@ -275,3 +275,17 @@ bool rf_pcapng_finish(struct rf_pcapng **w, const char *who)
 	*w = NULL;
 	return complete;
 }
+
+bool rf_pcapng_end(struct rf_pcapng **w, char *text, size_t room)
+{
+	bool complete;
+
+	if (!*w)
+		return true;
+	complete = close_file(*w) == 0;
+	if (!complete)
+		rf_partial_text("the capture", (*w)->path, -(*w)->error, text, room);
+	free_writer(*w);
+	*w = NULL;
+	return complete;
+}

@@ -55,5 +55,7 @@ int rf_pcapng_close(struct rf_pcapng *w);
  * the name FILE.partial; it holds whole blocks. Returns whether the capture is complete.
  */
 bool rf_pcapng_finish(struct rf_pcapng **w, const char *who);
+/* The same, with file and reason in text[room] instead of on stderr. */
+bool rf_pcapng_end(struct rf_pcapng **w, char *text, size_t room);
 
 #endif

@@ -23,6 +23,7 @@
 
 #include "base/guard.h"
 #include "host/back/verbs.h"
+#include "host/config/log.h"
 #include "host/io/io.h"
 #include "host/member/fallback.h"
 #include "host/member/member.h"
@@ -122,6 +123,7 @@ struct rf_context {
 	struct rf_io *io;       /* NULL: no device */
 	struct rf_verbs *verbs; /* the connections are a NIC's; NULL: our own transport, over io */
 	struct roce_endpoint *ep;
+	struct rf_log log;
 	struct rf_pcapng *pcap;
 	uint32_t ip;
 	unsigned int mtu;
@@ -152,6 +154,9 @@ struct rf_context {
 uint64_t rf_now(void);
 /* Fills buf with random bytes. */
 void rf_random(void *buf, size_t len);
+
+/* Ends the capture. What was lost is logged. */
+void rf_context_pcap_end(struct rf_context *ctx);
 
 /* For API callers: the progress thread gives way. */
 void rf_lock(struct rf_context *ctx) RF_ACQUIRES(rf_context_class);
@@ -216,10 +221,10 @@ void *rf_progress_thread(void *ctx);
 /* ---- backend.c ---- */
 
 /*
- * Logs the choice of back end to stderr, once. If verbs is chosen, fills *verbs and *io and returns
- * 1. Returns 0 for DPDK, negative with a text on error.
+ * Logs the choice of back end. If verbs is chosen, fills *verbs and *io and returns 1. Returns 0
+ * for DPDK, negative with a text on error.
  */
-int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
+int rf_backend_open(struct rf_log *log, const char *device, const char *ip_text, unsigned int mtu,
 		    struct rf_verbs **verbs, struct rf_io **io, char *why, size_t room);
 
 /* ---- context.c ---- */

@@ -57,7 +57,7 @@ static int settings(struct rf_verbs_cfg *cfg, const char *ip_text, char *why, si
 	return RF_OK;
 }
 
-static int open_verbs(const char *name, const char *ip_text, unsigned int mtu,
+static int open_verbs(struct rf_log *log, const char *name, const char *ip_text, unsigned int mtu,
 		      struct rf_verbs **verbs, struct rf_io **io, char *why, size_t room)
 {
 	struct rf_verbs_cfg cfg = {.device = name, .mtu = mtu};
@@ -72,12 +72,12 @@ static int open_verbs(const char *name, const char *ip_text, unsigned int mtu,
 		rf_verbs_close(v);
 		return ret;
 	}
-	fprintf(stderr, "ringfold: %s\n", rf_verbs_text(v));
+	rf_log_line(log, RF_LOG_INFO, "%s", rf_verbs_text(v));
 	*verbs = v;
 	return 1;
 }
 
-int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
+int rf_backend_open(struct rf_log *log, const char *device, const char *ip_text, unsigned int mtu,
 		    struct rf_verbs **verbs, struct rf_io **io, char *why, size_t room)
 {
 	const char *backend = rf_setting_text("RF_BACKEND");
@@ -102,13 +102,13 @@ int rf_backend_open(const char *device, const char *ip_text, unsigned int mtu,
 		return RF_ERR_INVALID;
 	}
 	if (name || backend[0] == 'v')
-		return open_verbs(name ? name : "", ip_text, mtu, verbs, io, why, room);
+		return open_verbs(log, name ? name : "", ip_text, mtu, verbs, io, why, room);
 	if (*device || backend[0] == 'd' || !rf_verbs_present(absent, sizeof(absent)))
 		return 0;
-	ret = open_verbs("", ip_text, mtu, verbs, io, why, room);
+	ret = open_verbs(log, "", ip_text, mtu, verbs, io, why, room);
 	if (ret >= 0)
 		return ret;
 	/* no device was requested by name, and one rank alone needs none */
-	fprintf(stderr, "ringfold: an RDMA device is not used: %s\n", why);
+	rf_log_line(log, RF_LOG_WARN, "an RDMA device is not used: %s", why);
 	return 0;
 }

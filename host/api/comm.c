@@ -205,6 +205,33 @@ static void comm_release(struct rf_context *ctx)
 	rf_unlock(ctx);
 }
 
+/* One line: who carries the calls, and why. */
+static void comm_log(struct rf_comm *comm, const struct comm_settings *s, bool by_config)
+{
+	struct rf_log *log = &comm->ctx->log;
+	const char *set = getenv("RF_SCHEDULE");
+	int unknown = RF_LOG_NO_RANK;
+	char ip[16], box[48];
+
+	atomic_compare_exchange_strong(&log->rank, &unknown, (int)comm->rank);
+	if (comm->ranks == 1) {
+		rf_log_line(log, RF_LOG_INFO,
+			    "communicator: one rank alone, so every result is a copy");
+		return;
+	}
+	snprintf(box, sizeof(box), "the box %s", rf_ip_text(comm->box_ip, ip));
+	rf_log_line(log, RF_LOG_INFO,
+		    "communicator: rank %u of %u, job %llu, store %s:%llu; reductions by %s (%s), "
+		    "over %s",
+		    comm->rank, comm->ranks, (unsigned long long)comm->job, s->root,
+		    (unsigned long long)s->port,
+		    comm->schedule == RF_SCHEDULE_BOX ? box : "the ranks in a ring, without a box",
+		    by_config     ? "set by the program"
+		    : set && *set ? "RF_SCHEDULE"
+				  : "the default",
+		    comm->ctx->verbs ? "verbs" : "ringfold's own transport");
+}
+
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		   struct rf_comm **out)
 {
@@ -248,6 +275,7 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 	rf_unlock(ctx);
 	if (ctx->io)
 		ctx->io->ops->wake(ctx->io);
+	comm_log(comm, &s, CONFIG(config, schedule, RF_SCHEDULE_DEFAULT) != RF_SCHEDULE_DEFAULT);
 	*out = comm;
 	return RF_OK;
 }

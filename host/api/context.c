@@ -128,7 +128,8 @@ static void context_free(struct rf_context *ctx)
 	if (ctx->io)
 		ctx->io->ops->close(ctx->io);
 	rf_verbs_close(ctx->verbs);
-	rf_pcapng_finish(&ctx->pcap, "ringfold: RF_PCAP");
+	rf_context_pcap_end(ctx);
+	rf_log_close(&ctx->log);
 	pthread_cond_destroy(&ctx->cond);
 	pthread_mutex_destroy(&ctx->lock);
 	free(ctx);
@@ -140,19 +141,33 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 	return rf_context_create_on(config, io, NULL, ip, out);
 }
 
-int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
-			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out)
+/* The log, before anything else: with the rank of the environment, if it has one. */
+static int context_log(struct rf_context *ctx, const struct rf_context_config *config)
 {
-	const char *pcap = CONFIG(config, pcap, NULL);
+	struct rf_env env = {0};
+	char why[RF_TEXT_MAX];
+	int rank = RF_LOG_NO_RANK;
+	int ret;
+
+	/* rf_comm_create() reports a wrong rank */
+	if (rf_env_read(&env, why, sizeof(why)) == RF_OK && *env.source)
+		rank = (int)env.rank;
+	ret = rf_log_open(&ctx->log, CONFIG(config, log_level, RF_LOG_DEFAULT),
+			  CONFIG(config, log, NULL), CONFIG(config, log_arg, NULL), rank,
+			  rf_create_text, RF_TEXT_MAX);
+	if (!ret)
+		rf_settings_warn(rf_log_warn, &ctx->log);
+	return ret;
+}
+
+/* A context without a device. */
+static int context_new(const struct rf_context_config *config, struct rf_context **out)
+{
 	struct rf_context *ctx = calloc(1, sizeof(*ctx));
 	pthread_condattr_t attr;
-	struct rf_env env = {0};
 	int ret;
 
 	if (!ctx) {
-		if (io)
-			io->ops->close(io);
-		rf_verbs_close(verbs);
 		snprintf(rf_create_text, RF_TEXT_MAX, "no memory for the context");
 		return RF_ERR_NO_MEMORY;
 	}
@@ -161,14 +176,31 @@ int rf_context_create_on(const struct rf_context_config *config, struct rf_io *i
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&ctx->cond, &attr);
 	pthread_condattr_destroy(&attr);
+	ret = context_log(ctx, config);
+	if (ret)
+		context_free(ctx);
+	else
+		*out = ctx;
+	return ret;
+}
+
+/* Starts work over a device, which the context owns from here on. Destroys the context on failure.
+ */
+static int context_start(struct rf_context *ctx, const struct rf_context_config *config,
+			 struct rf_io *io, struct rf_verbs *verbs, uint32_t ip)
+{
+	const char *pcap = CONFIG(config, pcap, NULL);
+	struct rf_env env = {0};
+	char why[RF_TEXT_MAX];
+	int ret;
+
 	ctx->io = io;
 	ctx->verbs = verbs;
 	ctx->ip = ip;
 	rf_random(&ctx->next_qpn, sizeof(ctx->next_qpn));
 	ret = context_settings(ctx, config);
 	if (!ret && io) {
-		/* rf_comm_create() reports a wrong rank */
-		if (rf_env_read(&env, rf_create_text, RF_TEXT_MAX))
+		if (rf_env_read(&env, why, sizeof(why)))
 			env.rank = 0;
 		ret = context_pcap(ctx, pcap ? pcap : rf_setting_text("RF_PCAP"), env.rank);
 	}
@@ -176,12 +208,27 @@ int rf_context_create_on(const struct rf_context_config *config, struct rf_io *i
 		ret = context_endpoint(ctx, ip);
 	if (!ret && io && !ctx->manual)
 		ret = context_thread(ctx);
-	if (ret) {
+	if (ret)
 		context_free(ctx);
+	return ret;
+}
+
+int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
+			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out)
+{
+	struct rf_context *ctx = NULL;
+	int ret = context_new(config, &ctx);
+
+	if (ret) {
+		if (io)
+			io->ops->close(io);
+		rf_verbs_close(verbs);
 		return ret;
 	}
-	*out = ctx;
-	return RF_OK;
+	ret = context_start(ctx, config, io, verbs, ip);
+	if (!ret)
+		*out = ctx;
+	return ret;
 }
 
 static int mtu_setting(const struct rf_context_config *config, unsigned int *mtu)
@@ -204,21 +251,53 @@ static int context_ip(const char *text, const struct rf_io *io, unsigned int ran
 	return RF_OK;
 }
 
-int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx)
+/* Opens the DPDK device. */
+static int open_dpdk(struct rf_context *ctx, const struct rf_context_config *config,
+		     const char *device, const char *ip_text, unsigned int mtu, struct rf_io **io,
+		     uint32_t *ip)
+{
+	const char *args = CONFIG(config, dpdk_args, NULL);
+	struct rf_env env = {0};
+	char full[512];
+	int ret = rf_env_read(&env, rf_create_text, RF_TEXT_MAX);
+
+	if (ret)
+		return ret;
+	rf_rank_text(device, env.rank, full, sizeof(full));
+	ret = rf_io_dpdk_open(
+		&(struct rf_io_dpdk_cfg){
+			.device = full,
+			.args = args ? args : rf_setting_text("RF_DPDK_ARGS"),
+			.frame_max = FRAME_ROOM,
+			.mtu = PACKET_MAX(mtu),
+			.warn = rf_log_warn,
+			.warn_arg = &ctx->log,
+		},
+		io, rf_create_text, RF_TEXT_MAX);
+	if (ret)
+		return ret;
+	ret = context_ip(ip_text, *io, env.rank, ip);
+	if (ret)
+		(*io)->ops->close(*io);
+	else
+		rf_log_line(&ctx->log, RF_LOG_INFO, "DPDK, %.*s, path MTU %u",
+			    (int)strcspn(full, ","), full, mtu);
+	return ret;
+}
+
+int rf_context_create(const struct rf_context_config *config, struct rf_context **out)
 {
 	const char *device = CONFIG(config, device, NULL);
-	const char *args = CONFIG(config, dpdk_args, NULL);
 	const char *ip_text = CONFIG(config, ip, NULL);
 	struct rf_verbs *verbs = NULL;
+	struct rf_context *ctx = NULL;
 	struct rf_io *io = NULL;
-	struct rf_env env = {0};
 	unsigned int mtu;
-	char full[512];
 	uint32_t ip = 0;
 	int ret;
 
 	rf_create_text[0] = '\0';
-	if (!ctx || (config && config->size < sizeof(config->size))) {
+	if (!out || (config && config->size < sizeof(config->size))) {
 		snprintf(rf_create_text, RF_TEXT_MAX,
 			 "config.size is not set: use "
 			 "RF_CONTEXT_CONFIG_INIT");
@@ -228,39 +307,23 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 		device = rf_setting_text("RF_DEVICE");
 	if (!ip_text)
 		ip_text = rf_setting_text("RF_IP");
+	ret = context_new(config, &ctx);
+	if (ret)
+		return ret;
 	ret = mtu_setting(config, &mtu);
 	if (!ret)
-		ret = rf_backend_open(device, ip_text, mtu, &verbs, &io, rf_create_text,
+		ret = rf_backend_open(&ctx->log, device, ip_text, mtu, &verbs, &io, rf_create_text,
 				      RF_TEXT_MAX);
-	if (ret < 0)
+	if (ret == 0 && *device)
+		ret = open_dpdk(ctx, config, device, ip_text, mtu, &io, &ip);
+	if (ret < 0) {
+		context_free(ctx);
 		return ret;
-	if (verbs)
-		return rf_context_create_on(config, io, verbs, io->ip, ctx);
-	if (*device) {
-		ret = rf_env_read(&env, rf_create_text, RF_TEXT_MAX);
-		if (ret)
-			return ret;
-		rf_rank_text(device, env.rank, full, sizeof(full));
-		ret = rf_io_dpdk_open(
-			&(struct rf_io_dpdk_cfg){
-				.device = full,
-				.args = args ? args : rf_setting_text("RF_DPDK_ARGS"),
-				.frame_max = FRAME_ROOM,
-				.mtu = PACKET_MAX(mtu),
-			},
-			&io, rf_create_text, RF_TEXT_MAX);
-		if (ret)
-			return ret;
-		ret = context_ip(ip_text, io, env.rank, &ip);
-		if (ret) {
-			io->ops->close(io);
-			return ret;
-		}
-		/* logs the choice, as the verbs back end does */
-		fprintf(stderr, "ringfold: DPDK, %.*s, path MTU %u\n", (int)strcspn(full, ","),
-			full, mtu);
 	}
-	return rf_context_create_io(config, io, ip, ctx);
+	ret = context_start(ctx, config, io, verbs, verbs ? io->ip : ip);
+	if (!ret)
+		*out = ctx;
+	return ret;
 }
 
 int rf_context_destroy(struct rf_context *ctx)

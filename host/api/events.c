@@ -49,6 +49,8 @@ void rf_group_events(struct rf_group *g)
 		g->status = rf_member_status(g->member);
 		snprintf(g->text, sizeof(g->text), "%s", rf_member_text(g->member));
 		g->comm->troubled = true;
+		rf_log_line(&g->comm->ctx->log, RF_LOG_INFO, "group %u failed: %s", g->number,
+			    g->text);
 	}
 	while (rf_member_poll(g->member, &e)) {
 		if (e.kind == RF_MEMBER_ANNOUNCE)

@@ -82,7 +82,7 @@ static void fallback_drive(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		}
 		notice = rf_fallback_notice(f);
 		if (notice)
-			fprintf(stderr, "ringfold: %s\n", notice);
+			rf_log_line(&g->comm->ctx->log, RF_LOG_WARN, "%s", notice);
 	}
 }
 

@@ -324,6 +324,12 @@ static int group_make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	if (rf_member_phase(g->member) == RF_MEMBER_FAILED)
 		return rf_fail(ctx, rf_member_status(g->member), "%s", rf_member_text(g->member));
 	g->order = *rf_member_order(g->member);
+	rf_log_line(&ctx->log, RF_LOG_TRACE, "group %u: %s %s by %s, %u packets in flight",
+		    g->number, rf_type_name(g->type), rf_op_name(g->op),
+		    comm->ranks == 1                 ? "copying"
+		    : g->schedule == RF_SCHEDULE_BOX ? "the box"
+						     : "the ring",
+		    g->schedule == RF_SCHEDULE_BOX ? rf_member_window(g->member) : ctx->window);
 	ret = group_fallback(g);
 	if (ret)
 		return ret;

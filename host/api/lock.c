@@ -44,6 +44,14 @@ void rf_unlock(struct rf_context *ctx)
 	rf_mutex_unlock(&ctx->lock, rf_context_class);
 }
 
+void rf_context_pcap_end(struct rf_context *ctx)
+{
+	char text[RF_LOG_TEXT];
+
+	if (!rf_pcapng_end(&ctx->pcap, text, sizeof(text)))
+		rf_log_line(&ctx->log, RF_LOG_WARN, "RF_PCAP: %s", text);
+}
+
 int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
 {
 	va_list args;
@@ -51,6 +59,8 @@ int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(ctx->error, sizeof(ctx->error), format, args);
 	va_end(args);
+	rf_log_line(&ctx->log, RF_LOG_TRACE, "returned %d (%s): %s", status, rf_strerror(status),
+		    ctx->error);
 	return status;
 }
 

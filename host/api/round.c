@@ -26,7 +26,7 @@ static void capture(struct rf_context *ctx, enum rf_pcapng_dir dir, const uint8_
 	/* A capture that cannot be written ends; the job goes on. */
 	if (rf_pcapng_frame(ctx->pcap, 0, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
 			    dir, frame, len, NULL) != 0)
-		rf_pcapng_finish(&ctx->pcap, "ringfold: RF_PCAP");
+		rf_context_pcap_end(ctx);
 }
 
 /* Whether a frame may be for a client of the box: ARP, or IPv4 from the box's address. */

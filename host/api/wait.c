@@ -57,6 +57,7 @@ int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, si
 			memcpy(values, value, len);
 		return RF_OK;
 	}
+	rf_log_line(&comm->ctx->log, RF_LOG_TRACE, "meets the other ranks at \"%s\"", name);
 	rf_mutex_lock(&comm->store_lock, rf_store_class);
 	ret = rf_store_gather(comm->store, name, value, len, values, timeout_ms, text,
 			      sizeof(text));

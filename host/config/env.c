@@ -34,7 +34,6 @@ int rf_env_read(struct rf_env *env, char *why, size_t room)
 	size_t k;
 	int ret;
 
-	rf_settings_warn();
 	env->source = "";
 	for (k = 0; k < sizeof(pairs) / sizeof(pairs[0]) && !rank; k++) {
 		rank = env_get(pairs[k][0]);

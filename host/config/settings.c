@@ -59,6 +59,10 @@ const struct rf_setting rf_settings[] = {
 	 "the job's key, 32 hex digits: at the box and at RF_PORT"},
 	{"RF_PCAP", "",
 	 "pcapng file for every frame sent and received; %r is replaced by the rank"},
+	{"RF_DEBUG", "warn", "what is logged: warn, info or trace"},
+	{"RF_DEBUG_FILE", "",
+	 "file for the log, instead of stderr; %r, %h and %p become rank, host name and process "
+	 "number"},
 	{NULL, NULL, NULL},
 };
 
@@ -92,7 +96,7 @@ const char *rf_setting_meant(const char *name)
 	return near - strlen(PREFIX);
 }
 
-void rf_settings_warn(void)
+void rf_settings_warn(void (*warn)(void *arg, const char *text), void *arg)
 {
 	static atomic_flag warned = ATOMIC_FLAG_INIT;
 
@@ -101,6 +105,7 @@ void rf_settings_warn(void)
 	for (char **v = environ; v && *v; v++) {
 		char name[64];
 		const char *meant;
+		char text[160];
 		size_t len = strcspn(*v, "=");
 
 		if (len >= sizeof(name))
@@ -108,10 +113,10 @@ void rf_settings_warn(void)
 		memcpy(name, *v, len);
 		name[len] = '\0';
 		meant = rf_setting_meant(name);
-		if (meant)
-			fprintf(stderr,
-				"ringfold: warning: %s is not a setting; did you mean %s?\n", name,
-				meant);
+		if (!meant)
+			continue;
+		snprintf(text, sizeof(text), "%s is not a setting; did you mean %s?", name, meant);
+		warn(arg, text);
 	}
 }
 

@@ -24,10 +24,10 @@ const char *rf_setting_text(const char *name);
 const char *rf_setting_meant(const char *name);
 
 /*
- * Warns on stderr, once in a process, of variables that are like a setting but are none: they would
- * be ignored without a word. Values are not printed.
+ * Calls warn(arg, text), once in a process, for each variable that is like a setting but is none:
+ * it would be ignored without a word. Values are not in the text.
  */
-void rf_settings_warn(void);
+void rf_settings_warn(void (*warn)(void *arg, const char *text), void *arg);
 
 /*
  * Parses a whole number in [min, max]; K and M multiply by 2^10 and 2^20. Returns 0, or

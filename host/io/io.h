@@ -80,6 +80,9 @@ struct rf_io_dpdk_cfg {
 	 */
 	uint32_t mtu;
 	bool mtu_wish; /* a device that cannot be set to it is used as it is, with a warning */
+	/* Receives warnings, with warn_arg. NULL: they go to stderr. */
+	void (*warn)(void *arg, const char *text);
+	void *warn_arg;
 };
 
 /*

@@ -76,7 +76,8 @@ static unsigned int eal_pools RF_GUARDED_BY(eal_class);
 /* DPDK may keep pointers into its arguments. */
 static char eal_args[1024] RF_GUARDED_BY(eal_class);
 
-static int eal_start(bool vdev, const char *more, char *why, size_t room) RF_REQUIRES(eal_class);
+static int eal_start(const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
+	RF_REQUIRES(eal_class);
 static int port_start(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 	RF_REQUIRES(eal_class);
 static int device_open(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
@@ -308,9 +309,18 @@ static cpu_set_t *own_cpus(size_t *size)
 	return NULL;
 }
 
-/* Starts DPDK once. Virtual devices need neither hugepages nor root. */
-static int eal_start(bool vdev, const char *more, char *why, size_t room)
+static void warn(const struct rf_io_dpdk_cfg *cfg, const char *text)
 {
+	if (cfg->warn)
+		cfg->warn(cfg->warn_arg, text);
+	else
+		fprintf(stderr, "ringfold: warning: %s\n", text);
+}
+
+/* Starts DPDK once. Virtual devices need neither hugepages nor root. */
+static int eal_start(const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
+{
+	bool vdev = strncmp(cfg->device, "net_", 4) == 0;
 	char *args[ARGS_MAX] = {(char[]){"ringfold"}};
 	char *copy = eal_args;
 	char *save = NULL, *word;
@@ -320,7 +330,8 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	int n = 1;
 	int ret;
 
-	if (snprintf(eal_args, sizeof(eal_args), "%s", more ? more : "") >= (int)sizeof(eal_args)) {
+	if (snprintf(eal_args, sizeof(eal_args), "%s", cfg->args ? cfg->args : "") >=
+	    (int)sizeof(eal_args)) {
 		snprintf(why, room, "DPDK's arguments are longer than %zu bytes", sizeof(eal_args));
 		return RF_ERR_INVALID;
 	}
@@ -344,8 +355,7 @@ static int eal_start(bool vdev, const char *more, char *why, size_t room)
 	 */
 	cpus = own_cpus(&cpus_size);
 	if (!cpus)
-		fprintf(stderr, "ringfold: the CPUs of this thread cannot be read: DPDK leaves it "
-				"on one CPU\n");
+		warn(cfg, "the CPUs of this thread cannot be read: DPDK leaves it on one CPU");
 	ret = rte_eal_init(n, args);
 	if (cpus)
 		pthread_setaffinity_np(pthread_self(), cpus_size, cpus);
@@ -399,7 +409,7 @@ static int port_mtu(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char *w
 		 d->name, mtu, wanted, strerror(-ret));
 	if (!cfg->mtu_wish)
 		return RF_ERR_DEVICE;
-	fprintf(stderr, "ringfold: warning: %s\n", why);
+	warn(cfg, why);
 	return RF_OK;
 }
 
@@ -544,7 +554,7 @@ static int plugin_open(const struct rf_io_dpdk_cfg *cfg, struct rf_io **io, char
 
 	rf_mutex_lock(&eal_lock, eal_class);
 	if (!eal_started)
-		ret = eal_start(strncmp(cfg->device, "net_", 4) == 0, cfg->args, why, room);
+		ret = eal_start(cfg, why, room);
 	d = ret ? NULL : calloc(1, sizeof(*d));
 	if (!ret && !d) {
 		snprintf(why, room, "no memory for the device");

@@ -66,7 +66,7 @@ expect 1 "cannot write the output" sh -c "$bin/ringfold info > /dev/full"
 # misspelt settings: info lists them, the library warns
 expect 0 "RF_TIMOUT is not a setting; did you mean RF_TIMEOUT?" env RF_TIMOUT=5 "${info[@]}"
 expect 0 "^  RF_GLASS is not a setting$" env RF_GLASS=5 "${info[@]}"
-expect 0 "warning: RF_TIMOUT is not a setting; did you mean RF_TIMEOUT?" env RF_TIMOUT=5 "$bin/allreduce"
+expect 0 "warn: RF_TIMOUT is not a setting; did you mean RF_TIMEOUT?" env RF_TIMOUT=5 "$bin/allreduce"
 for name in RF_GLASS RF_BIN RF_DATA RF_TIMEOUT RF_ENGINE_DIR; do
 	env $name=5 "$bin/allreduce" > "$dir/out" 2>&1
 	if grep -q "not a setting" "$dir/out"; then

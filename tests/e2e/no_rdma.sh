@@ -34,9 +34,9 @@ check "nothing of rdma-core is linked" links_none "${BUILD:-build}"/lib/libringf
 
 box_start
 if [ -n "${RF_NO_RDMA_INSIDE:-}" ]; then
-	all "$bin/ringfold-perf" --max 64K --iters 2
+	RF_DEBUG=info all "$bin/ringfold-perf" --max 64K --iters 2
 	check "two ranks by DPDK" codes_are 0
-	check "... which is logged" grep -q '^ringfold: DPDK, net_memif0' "$dir/0.err"
+	check "... which is logged" grep -q '^ringfold: .* info: DPDK, net_memif0' "$dir/0.err"
 fi
 
 # neither device nor back end is given

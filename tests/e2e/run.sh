@@ -62,9 +62,9 @@ done
 captures
 check "captures" run 0 -n 4 --pcapng "$seen" -- "$bin/allreduce"
 check "... of all ranks" test "$(ls "$seen"/rank?.pcapng | wc -l)" = 4
-check "two lanes, loss, long packets" run 0 -n 6 --lanes 2 --loss 1% --mtu 4096 -- "$bin/ringfold-perf" --min 64K --max 64K --iters 4
+RF_DEBUG=info check "two lanes, loss, long packets" run 0 -n 6 --lanes 2 --loss 1% --mtu 4096 -- "$bin/ringfold-perf" --min 64K --max 64K --iters 4
 check "... no wrong element" prints "^\[0\] # wrong elements: 0"
-check "... path MTU 4096" says 0 "^\[5\] ringfold: .* path MTU 4096"
+check "... path MTU 4096" says 0 "^\[5\] ringfold: .* info: DPDK, .* path MTU 4096"
 check "eleven ranks: labels in columns" run 0 -n 11 -- "$bin/allreduce"
 check "... [ 0] and [10]" eval 'prints "^\[ 0\] rank 0 of 11" && prints "^\[10\] rank 10 of 11"'
 

@@ -57,6 +57,9 @@ static int rank_body(struct rank *r)
 
 	context.mtu = all->mtu_last && r->rank == all->n - 1 ? all->mtu_last : all->mtu;
 	context.progress = all->manual ? RF_PROGRESS_MANUAL : RF_PROGRESS_THREAD;
+	context.log_level = all->log_level;
+	context.log = all->log;
+	context.log_arg = r;
 	comm.rank = r->rank;
 	comm.ranks = all->n;
 	comm.port = all->port;

@@ -34,6 +34,9 @@ struct ranks {
 	unsigned int mtu_last;   /* of the last rank, if it is not 0 */
 	bool manual;
 	enum rf_schedule schedule;
+	/* of all contexts; log_arg is the rank's struct rank */
+	enum rf_log_level log_level;
+	void (*log)(void *rank, enum rf_log_level level, const char *text);
 	int (*run)(struct rank *r);
 	void *arg;
 	uint64_t left_out; /* bit per rank: does not take part */

@@ -89,7 +89,7 @@ enum rf_schedule {
 	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box needed */
 };
 
-/* What a group does when its box stops answering. The action is always logged to stderr. */
+/* What a group does when its box stops answering. The action is logged (RF_LOG_WARN). */
 enum rf_fallback {
 	RF_FALLBACK_DEFAULT = 0, /* RF_FALLBACK: "none", "exact" or "ring"; the default is none */
 	RF_FALLBACK_NONE = 1,    /* the call fails with the cause */
@@ -110,6 +110,14 @@ enum rf_progress_mode {
 	RF_PROGRESS_DEFAULT = 0, /* RF_PROGRESS: "thread" or "manual"; the default is a thread */
 	RF_PROGRESS_THREAD = 1,  /* a thread per context, asleep when idle */
 	RF_PROGRESS_MANUAL = 2,  /* the caller, in rf_progress() and in every waiting call */
+};
+
+/* How much is logged. A level includes those before it. */
+enum rf_log_level {
+	RF_LOG_DEFAULT = 0, /* RF_DEBUG: "warn", "info" or "trace"; the default is warn */
+	RF_LOG_WARN = 1,    /* something is not as asked, and the job continues without it */
+	RF_LOG_INFO = 2,    /* the device, who carries a communicator's calls and why, failures */
+	RF_LOG_TRACE = 3,   /* every creation, meeting of ranks, and error text; never per packet */
 };
 
 /* Opaque objects. Destroy each one before the object it was created from. */
@@ -160,16 +168,27 @@ struct rf_context_config {
 	enum rf_progress_mode progress;
 	/* RF_PCAP: write every frame in and out to this file (pcapng). Default: none. */
 	const char *pcap;
+	/* RF_DEBUG: what is logged. */
+	enum rf_log_level log_level;
+	/*
+	 * Receives each line of the log with its level, without prefix and newline; then nothing is
+	 * written to RF_DEBUG_FILE or stderr. It may be called from any thread, also while the
+	 * library holds locks, until rf_context_destroy() has returned: it must not call the
+	 * library, and should not wait. The text is valid until it returns, and never holds a key.
+	 */
+	void (*log)(void *log_arg, enum rf_log_level level, const char *text);
+	void *log_arg;
 };
 #define RF_CONTEXT_CONFIG_INIT                                                                     \
 	{                                                                                          \
-		sizeof(struct rf_context_config), 0, 0, 0, 0, RF_PROGRESS_DEFAULT, 0               \
+		sizeof(struct rf_context_config), 0, 0, 0, 0, RF_PROGRESS_DEFAULT, 0,              \
+			RF_LOG_DEFAULT, 0, 0                                                       \
 	}
 
 /*
  * Opens the device. config may be NULL. The strings are copied. Errors: RF_ERR_INVALID,
  * RF_ERR_DEVICE, RF_ERR_NO_MEMORY, RF_ERR_SYSTEM. If no device is named and an RDMA device exists,
- * verbs uses it (RF_BACKEND) and the choice is logged to stderr. A context without a device can
+ * verbs uses it (RF_BACKEND) and the choice is logged (RF_LOG_INFO). A context without a device can
  * only make communicators of one rank.
  */
 int rf_context_create(const struct rf_context_config *config, struct rf_context **ctx);

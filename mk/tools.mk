@@ -1,7 +1,7 @@
 # Traffic for packet generators, and the comparison of the results.
 
-$(eval $(call c_lib,rf-traffic,tools/traffic.c tools/traffic_box.c))
-$(eval $(call c_prog,ringfold-gen,tools/ringfold-gen.c tools/gen_folder.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
+$(eval $(call c_lib,rf-traffic,tools/traffic.c tools/traffic_file.c tools/traffic_box.c tools/directed.c tools/elements.c))
+$(eval $(call c_prog,ringfold-gen,tools/ringfold-gen.c tools/gen_faults.c tools/gen_folder.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 $(eval $(call c_prog,ringfold-check,tools/ringfold-check.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 
 # Tools that talk to the box over DPDK. $(HOST_LIBS) is defined in mk/host.mk.

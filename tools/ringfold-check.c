@@ -46,8 +46,8 @@ static int load_expected(struct check *c)
 	FILE *f = path ? fopen(path, "rb") : NULL;
 	int rc = -1;
 
-	c->expected_bytes = c->plan.messages * c->plan.message_bytes;
-	c->expected = malloc(c->expected_bytes);
+	c->expected_bytes = traffic_bytes(&c->plan);
+	c->expected = malloc(c->expected_bytes + 1); /* barriers alone have no bytes */
 	if (f && c->expected && fread(c->expected, 1, c->expected_bytes, f) == c->expected_bytes)
 		rc = 0;
 	else
@@ -111,16 +111,64 @@ static void foreign_frame(struct check *c, const char *file, uint64_t number,
 	c->foreign_seen++;
 }
 
-/* Checks a sum sent to rank `to`. */
+/*
+ * Names the first difference between a packet of a mirror connection or a directed group and the
+ * frame that must come, NULL if there is none. Only the source MAC of ring results may be any.
+ */
+static const char *difference(const struct check *c, const struct roce_packet *p,
+			      const struct roce_packet *want, const uint8_t *frame, uint32_t len)
+{
+	uint8_t built[ROCE_FRAME_MAX];
+	struct roce_packet wanted = *want;
+	size_t size;
+
+	if (!c->plan.mirror)
+		memcpy(wanted.src_mac, p->src_mac, 6);
+	size = roce_build(&wanted, built, sizeof(built));
+	if (len == size && memcmp(frame, built, size) == 0)
+		return NULL;
+	if (p->opcode != want->opcode)
+		return "opcode is not that of the rank's own packet";
+	if ((roce_opcode_flags(p->opcode) & ROCE_F_IMM) && p->imm != want->imm)
+		return "immediate is not that of the rank's own packet";
+	if (want->payload_len == 0 && p->payload_len != 0)
+		return "data for a rank that gets an empty packet";
+	if (want->payload_len != 0 && p->payload_len == 0)
+		return "an empty packet for a rank that wants the result";
+	if (p->payload_len != want->payload_len)
+		return "payload has a wrong length";
+	if (!p->ip_checksum_ok)
+		return "IP header checksum is wrong";
+	if (memcmp(p->payload, want->payload, p->payload_len) != 0)
+		return "wrong sum";
+	return "headers are not those that the box must make";
+}
+
+/* The same for a group of a ring that is not directed. */
+static const char *ring_difference(const struct check *c, unsigned int to,
+				   const struct roce_packet *p, const struct roce_packet *want)
+{
+	if (p->src_ip != want->src_ip || p->udp_sport != want->udp_sport ||
+	    memcmp(p->dst_mac, c->plan.rank[to].mac, 6) != 0 || p->opcode != want->opcode ||
+	    p->has_vlan != want->has_vlan)
+		return "headers do not match the sending rank";
+	if (p->payload_len != want->payload_len)
+		return "payload has a wrong length";
+	if (memcmp(p->payload, want->payload, p->payload_len) != 0)
+		return "wrong sum";
+	return NULL;
+}
+
+/* Checks a packet of the group sent to rank `to`. */
 static void sum_frame(struct check *c, const char *file, uint64_t number, unsigned int to,
-		      const struct roce_packet *p, const uint8_t *frame)
+		      const struct roce_packet *p, const uint8_t *frame, uint32_t len)
 {
 	const struct traffic_plan *plan = &c->plan;
-	unsigned int from = (to + plan->ranks - 1) % plan->ranks;
 	uint64_t index = c->next[to];
-	uint32_t psn = (plan->rank[from].start_psn - plan->shift + (uint32_t)index) & ROCE_PSN_MASK;
+	struct roce_packet want;
+	const char *what;
 	uint64_t offset;
-	uint32_t len;
+	uint32_t span;
 
 	if (!roce_icrc_ok(frame, p)) {
 		wrong(c, file, number, "ICRC is wrong");
@@ -130,20 +178,20 @@ static void sum_frame(struct check *c, const char *file, uint64_t number, unsign
 		wrong(c, file, number, "more packets than were sent");
 		return;
 	}
-	if (p->psn != psn) {
+	traffic_span(plan, index, &offset, &span);
+	traffic_answer(plan, to, index, c->expected + offset, &want);
+	want.psn = (want.psn - plan->shift) & ROCE_PSN_MASK;
+	if (p->psn != want.psn) {
 		wrong(c, file, number, "PSN out of order");
 		return;
 	}
 	c->next[to]++;
-	traffic_span(plan, index, &offset, &len);
-	if (p->src_ip != plan->rank[from].ip || p->udp_sport != plan->rank[from].sport ||
-	    memcmp(p->dst_mac, plan->rank[to].mac, 6) != 0 ||
-	    p->opcode != traffic_opcode(plan, index) || p->has_vlan != (plan->vlan >= 0))
-		wrong(c, file, number, "headers do not match the sending rank");
-	else if (p->payload_len != len)
-		wrong(c, file, number, "payload has a wrong length");
-	else if (memcmp(p->payload, c->expected + offset, len) != 0)
-		wrong(c, file, number, "wrong sum");
+	if (plan->directed || plan->mirror)
+		what = difference(c, p, &want, frame, len);
+	else
+		what = ring_difference(c, to, p, &want);
+	if (what)
+		wrong(c, file, number, what);
 }
 
 /* The rank with this MAC, or -1. */
@@ -200,12 +248,15 @@ static void one_frame(struct check *c, const char *file, uint64_t number, const 
 		return;
 	}
 	for (unsigned int r = 0; r < c->plan.ranks; r++) {
-		if (p.dst_ip != c->plan.rank[r].ip)
+		const struct traffic_rank *k = &c->plan.rank[r];
+
+		if (p.dst_ip != k->ip)
 			continue;
 		if (p.qpn >= TRAFFIC_FOREIGN_QPN && p.qpn < TRAFFIC_FOREIGN_QPN + c->plan.ranks)
 			foreign_frame(c, file, number, &p, frame, len);
-		else if (p.qpn == c->plan.rank[r].recv_qpn && p.opcode <= ROCE_OP_WRITE_ONLY_IMM)
-			sum_frame(c, file, number, r, &p, frame);
+		else if (p.qpn == (c->plan.mirror ? k->qpn : k->recv_qpn) &&
+			 p.opcode <= ROCE_OP_WRITE_ONLY_IMM)
+			sum_frame(c, file, number, r, &p, frame, len);
 		else
 			wrong(c, file, number, "RoCE packet of no connection of the plan");
 		return;

@@ -1,8 +1,9 @@
 /*
  * ringfold gen: traffic for packet generators. One pcap per switch port with the frames of its
- * ranks (open loop: nothing waits for ACKs), the expected sums, and the plan from which `ringfold
- * ctl join` and `ringfold check` work.
+ * ranks (nothing waits for ACKs), the expected sums, and the plan from which `ringfold ctl join`
+ * and `ringfold check` work.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pcap/pcap.h>
@@ -12,27 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/gen.h"
 #include "tools/gen_folder.h"
 #include "base/opt.h"
-#include "tools/traffic.h"
-#include "proto/rf_bytes.h"
 #include "wire/arp.h"
-
-struct gen {
-	struct traffic_plan plan;
-	const char *dir;
-	const char *faults;
-	double fault_rate;
-	double foreign_rate;
-	bool fault_on[TRAFFIC_FAULTS];
-	uint64_t state; /* state of the random numbers for faults and foreign traffic */
-	pcap_t *dead;
-	pcap_dumper_t *port[TRAFFIC_PORTS_MAX];
-	pcap_dumper_t *foreign;
-	uint64_t written; /* frames so far: gives their time in the files, one per us */
-	uint64_t max_size;
-	time_t shown; /* when progress was last shown */
-};
 
 /* Precedes each frame of a pcap file. */
 #define PCAP_RECORD 16.0
@@ -43,7 +27,7 @@ static double bytes_to_write(const struct gen *g)
 {
 	const struct traffic_plan *p = &g->plan;
 	double packets = (double)traffic_packets(p) * p->ranks;
-	double sums = (double)p->messages * (double)p->message_bytes;
+	double sums = (double)traffic_bytes(p);
 	double frame = PCAP_RECORD + ROCE_HEADERS_MAX + 4.0;
 	double foreign = g->foreign_rate / (1.0 - g->foreign_rate);
 	double faults = g->faults ? g->fault_rate / (1.0 - g->fault_rate) : 0.0;
@@ -81,12 +65,7 @@ static void show_progress(struct gen *g, uint64_t index, uint64_t packets)
 	g->shown = now;
 }
 
-static bool chance(struct gen *g, double rate)
-{
-	return (double)(traffic_random(&g->state) >> 11) * 0x1p-53 < rate;
-}
-
-static void dump(struct gen *g, pcap_dumper_t *to, const uint8_t *frame, size_t len)
+void gen_dump(struct gen *g, pcap_dumper_t *to, const uint8_t *frame, size_t len)
 {
 	struct pcap_pkthdr h = {.caplen = (bpf_u_int32)len, .len = (bpf_u_int32)len};
 
@@ -107,31 +86,6 @@ static pcap_dumper_t *open_file(struct gen *g, const char *name)
 	return d;
 }
 
-static int parse_faults(struct gen *g)
-{
-	char list[256];
-	char *save = NULL;
-
-	if (!g->faults)
-		return 0;
-	if (snprintf(list, sizeof(list), "%s", g->faults) >= (int)sizeof(list))
-		return -1;
-	for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		int kind = -1;
-
-		for (int i = 0; i < TRAFFIC_FAULTS; i++) {
-			if (strcmp(word, traffic_fault_name((enum traffic_fault)i)) == 0 ||
-			    strcmp(word, "all") == 0)
-				g->fault_on[kind = i] = true;
-		}
-		if (kind < 0) {
-			fprintf(stderr, "ringfold gen: unknown fault '%s', see --help\n", word);
-			return -1;
-		}
-	}
-	return 0;
-}
-
 /*
  * A gratuitous ARP per rank, so that the switch has learnt every host before the first sum comes
  * back.
@@ -145,147 +99,14 @@ static void announce(struct gen *g, unsigned int rank)
 	a.has_vlan = g->plan.vlan >= 0;
 	a.vlan_tci = g->plan.vlan >= 0 ? (uint16_t)g->plan.vlan : 0;
 	memcpy(a.sender_mac, k->mac, 6);
-	dump(g, g->port[k->place.port], frame, rf_arp_build(&a, frame, sizeof(frame)));
+	gen_dump(g, g->port[k->place.port], frame, rf_arp_build(&a, frame, sizeof(frame)));
 }
 
-/* RoCE of no group, between the same hosts: it must come back unchanged. */
-static void foreign_frame(struct gen *g, unsigned int rank)
-{
-	uint8_t frame[ROCE_FRAME_MAX];
-	uint8_t payload[ROCE_MTU_MAX];
-	struct roce_packet p;
-	size_t len;
-
-	traffic_packet(&g->plan, rank, 0, payload, &p);
-	p.payload_len = 8 + (uint32_t)(traffic_random(&g->state) % (g->plan.mtu - 7));
-	for (uint32_t i = 0; i < p.payload_len; i++)
-		payload[i] = (uint8_t)traffic_random(&g->state);
-	rf_put_be64(payload, g->plan.foreign);
-	p.opcode = ROCE_OP_SEND_ONLY;
-	p.qpn = TRAFFIC_FOREIGN_QPN + rank;
-	p.psn = (uint32_t)g->plan.foreign & ROCE_PSN_MASK;
-	len = roce_build(&p, frame, sizeof(frame));
-	dump(g, g->port[g->plan.rank[rank].place.port], frame, len);
-	dump(g, g->foreign, frame, len);
-	g->plan.foreign++;
-}
-
-/*
- * Puts an option of four bytes (no operation, end of list) between IP and UDP. Returns the new
- * length.
- */
-static size_t add_option(uint8_t *frame, size_t ip, const struct roce_packet *genuine)
-{
-	static const uint8_t option[4] = {1, 1, 1, 0};
-	struct roce_packet p = *genuine;
-	size_t len;
-
-	/* It must not become longer than the box accepts. */
-	if (p.payload_len > ROCE_MTU_MAX - sizeof(option))
-		p.payload_len -= (uint32_t)sizeof(option);
-	len = roce_build(&p, frame, ROCE_FRAME_MAX);
-	memmove(frame + ip + 24, frame + ip + 20, len - ip - 20);
-	memcpy(frame + ip + 20, option, sizeof(option));
-	frame[ip] = 0x46;
-	rf_put_be16(frame + ip + 2, (uint16_t)(rf_get_be16(frame + ip + 2) + sizeof(option)));
-	rf_put_be16(frame + ip + 10, 0);
-	rf_put_be16(frame + ip + 10, rf_inet_checksum(0, frame + ip, 24));
-	return len + sizeof(option);
-}
-
-/*
- * Makes a frame invalid according to `kind`; the frame is the next valid one of a rank. Returns the
- * new length.
- */
-static size_t spoil(struct gen *g, enum traffic_fault kind, uint8_t *frame, size_t len,
-		    struct roce_packet *p)
-{
-	static const uint8_t all_hosts6[6] = {0x33, 0x33, 0, 0, 0, 1};
-	size_t ip = p->has_vlan ? 18 : 14;
-
-	switch (kind) {
-	case TRAFFIC_ICRC:
-		frame[ip + 40 + traffic_random(&g->state) % (len - ip - 44)] ^= 1;
-		return len;
-	case TRAFFIC_SOURCE:
-		p->src_ip ^= 0x00800000u;
-		return roce_build(p, frame, ROCE_FRAME_MAX);
-	case TRAFFIC_START:
-		p->psn = (p->psn - (1u << 22)) & ROCE_PSN_MASK;
-		return roce_build(p, frame, ROCE_FRAME_MAX);
-	case TRAFFIC_RUNT:
-		return 59;
-	case TRAFFIC_IPV6:
-		memcpy(frame, all_hosts6, sizeof(all_hosts6));
-		rf_put_be16(frame + ip - 2, 0x86dd);
-		return len;
-	case TRAFFIC_OPTIONS:
-		return add_option(frame, ip, p);
-	case TRAFFIC_FRAGMENT:
-		frame[ip + 6] |= 0x20;
-		rf_put_be16(frame + ip + 10, 0);
-		rf_put_be16(frame + ip + 10, rf_inet_checksum(0, frame + ip, 20));
-		return len;
-	case TRAFFIC_CHECKSUM:
-		frame[ip + 10 + traffic_random(&g->state) % 2] ^=
-			(uint8_t)(1u << traffic_random(&g->state) % 8);
-		return len;
-	case TRAFFIC_TAGS:
-		memset(frame, 0xff, 6);
-		rf_put_be16(frame + 12, 0x8100);
-		rf_put_be16(frame + 16, 0x8100);
-		return len;
-	case TRAFFIC_MULTICAST:
-		frame[0] |= 1;
-		return len;
-	case TRAFFIC_DUPLICATE:
-	case TRAFFIC_FAULTS:
-		break;
-	}
-	return len;
-}
-
-static void fault_frame(struct gen *g, unsigned int rank, uint64_t index)
-{
-	const struct traffic_plan *plan = &g->plan;
-	uint8_t frame[ROCE_FRAME_MAX];
-	uint8_t payload[ROCE_MTU_MAX];
-	struct roce_packet p;
-	enum traffic_fault kind;
-	uint64_t offset;
-	uint32_t size;
-	size_t len;
-
-	do
-		kind = (enum traffic_fault)(traffic_random(&g->state) % TRAFFIC_FAULTS);
-	while (!g->fault_on[kind]);
-	if (kind == TRAFFIC_DUPLICATE) {
-		if (index == 0)
-			return;
-		index -= 1 + traffic_random(&g->state) % (index < 64 ? index : 64);
-	}
-	/*
-	 * An index "before the start" can only be told from an old one until 2^22 indexes have
-	 * passed.
-	 */
-	if (kind == TRAFFIC_START && index >= 1u << 21)
-		return;
-	traffic_span(plan, index, &offset, &size);
-	traffic_fill(plan, rank, offset, payload, size);
-	traffic_packet(plan, rank, index, payload, &p);
-	len = roce_build(&p, frame, sizeof(frame));
-	len = spoil(g, kind, frame, len, &p);
-	dump(g, g->port[plan->rank[rank].place.port], frame, len);
-	g->plan.fault[kind]++;
-}
-
-/* Generates one index: every rank's packet, and the sum. */
+/* Generates one index: every rank's packet, and the result. */
 static int one_index(struct gen *g, uint64_t index, uint8_t (*operands)[ROCE_MTU_MAX],
 		     FILE *expected)
 {
 	const struct traffic_plan *plan = &g->plan;
-	const void *pointers[TRAFFIC_RANKS_MAX];
-	struct rf_place places[TRAFFIC_RANKS_MAX];
 	uint8_t frame[ROCE_FRAME_MAX];
 	uint8_t sum[ROCE_MTU_MAX];
 	uint64_t offset;
@@ -295,19 +116,13 @@ static int one_index(struct gen *g, uint64_t index, uint8_t (*operands)[ROCE_MTU
 	for (unsigned int r = 0; r < plan->ranks; r++) {
 		struct roce_packet p;
 
-		traffic_fill(plan, r, offset, operands[r], size);
-		pointers[r] = operands[r];
-		places[r] = plan->rank[r].place;
+		traffic_fill(plan, r, index, operands[r]);
 		traffic_packet(plan, r, index, operands[r], &p);
-		while (g->faults && chance(g, g->fault_rate))
-			fault_frame(g, r, index);
-		while (chance(g, g->foreign_rate))
-			foreign_frame(g, r);
-		dump(g, g->port[plan->rank[r].place.port], frame,
-		     roce_build(&p, frame, sizeof(frame)));
+		gen_disturb(g, r, index);
+		gen_dump(g, g->port[plan->rank[r].place.port], frame,
+			 roce_build(&p, frame, sizeof(frame)));
 	}
-	if (rf_order_reduce(plan->type, plan->op, plan->ranks, places, pointers, sum,
-			    size / rf_arith_size(plan->type)) != 0)
+	if (traffic_result(plan, index, operands, sum) != 0)
 		return -1;
 	return fwrite(sum, 1, size, expected) == size ? 0 : -1;
 }
@@ -365,12 +180,64 @@ static int open_all(struct gen *g)
 	return g->foreign ? 0 : -1;
 }
 
-static int check_plan(struct gen *g, uint64_t size, const char *opcode)
+/* The words of the command line that a plan is made of. */
+struct words {
+	const char *type, *op, *opcode, *vlan, *steering, *collective, *port_ip, *box_mac;
+	uint64_t size;
+};
+
+static int wrong(const char *what)
+{
+	fprintf(stderr, "ringfold gen: %s\n", what);
+	return -1;
+}
+
+/* The addresses of the box's ports. */
+static int parse_mirror(struct traffic_plan *plan, const struct words *w)
+{
+	unsigned int m[6];
+	struct in_addr ip;
+	char end;
+
+	plan->mirror = strcmp(w->steering, "mirror") == 0;
+	if (inet_pton(AF_INET, w->port_ip, &ip) != 1)
+		return wrong("--port-ip: expected an IPv4 address");
+	if (sscanf(w->box_mac, "%2x:%2x:%2x:%2x:%2x:%2x%c", &m[0], &m[1], &m[2], &m[3], &m[4],
+		   &m[5], &end) != 6)
+		return wrong("--box-mac: expected a MAC address");
+	plan->port_ip = ntohl(ip.s_addr);
+	for (int i = 0; i < 6; i++)
+		plan->box_mac = plan->box_mac << 8 | m[i];
+	return 0;
+}
+
+/* Type and operation: one, or in a directed group all. */
+static int parse_kinds(struct traffic_plan *plan, const struct words *w)
+{
+	int type = element_type_parse(strcmp(w->type, "all") == 0 ? "fp32" : w->type);
+	int op = element_op_parse(strcmp(w->op, "all") == 0 ? "sum" : w->op);
+
+	plan->type = (unsigned int)type;
+	plan->op = (unsigned int)op;
+	if (!element_allows(plan->type, plan->op) && strcmp(w->type, "all") != 0)
+		return wrong("--op: and, or, xor are operations of integers");
+	traffic_set_parse(&plan->set, w->collective, w->type, w->op);
+	if (!plan->directed && (strcmp(w->type, "all") == 0 || strcmp(w->op, "all") == 0))
+		return wrong("--dtype all and --op all need --directed");
+	if (plan->directed && !element_allows(plan->type, plan->op))
+		plan->type = (unsigned int)element_type_parse("int32");
+	if (plan->directed && strcmp(w->opcode, "send") != 0)
+		return wrong("--opcode: the packets of --directed have their own");
+	return 0;
+}
+
+static int check_plan(struct gen *g, const struct words *w)
 {
 	struct traffic_plan *plan = &g->plan;
+	uint64_t size = w->size;
 
-	plan->write = strncmp(opcode, "write", 5) == 0;
-	plan->imm = strstr(opcode, "-imm") != NULL;
+	plan->write = strncmp(w->opcode, "write", 5) == 0;
+	plan->imm = strstr(w->opcode, "-imm") != NULL;
 	plan->message_bytes = size;
 	if (plan->ports < 1 || plan->ports > TRAFFIC_PORTS_MAX) {
 		fprintf(stderr, "ringfold gen: --ports: expected 1..%u\n", TRAFFIC_PORTS_MAX);
@@ -380,7 +247,7 @@ static int check_plan(struct gen *g, uint64_t size, const char *opcode)
 			TRAFFIC_RANKS_MAX);
 	} else if (plan->mtu < 256 || plan->mtu > 4096 || (plan->mtu & (plan->mtu - 1)) != 0) {
 		fprintf(stderr, "ringfold gen: --mtu: expected 256, 512, 1024, 2048 or 4096\n");
-	} else if (size == 0 || size > 1u << 30 || size % rf_arith_size(plan->type) != 0) {
+	} else if (size == 0 || size > 1u << 30 || size % element_size(plan->type) != 0) {
 		fprintf(stderr, "ringfold gen: --size: expected 1 element to 1G, a multiple of the "
 				"element\n");
 	} else if (plan->messages < 1 || plan->messages > 1u << 24) {
@@ -389,8 +256,14 @@ static int check_plan(struct gen *g, uint64_t size, const char *opcode)
 		fprintf(stderr, "ringfold gen: --vlan: expected 0..4095\n");
 	} else if (g->fault_rate >= 1.0 || g->foreign_rate >= 1.0) {
 		fprintf(stderr, "ringfold gen: rates: expected below 1\n");
-	} else {
-		return parse_faults(g);
+	} else if (plan->mirror && g->foreign_rate > 0.0) {
+		fprintf(stderr, "ringfold gen: --foreign: without a rule, frames between hosts do "
+				"not reach the box; only with --steering ring\n");
+	} else if (plan->set.slots < 16 || plan->set.slots > 1u << 15 ||
+		   (plan->set.slots & (plan->set.slots - 1)) != 0) {
+		fprintf(stderr, "ringfold gen: --slots: expected a power of two, 16..32768\n");
+	} else if (!plan->directed || directed_make(plan, "ringfold gen") == 0) {
+		return gen_parse_faults(g);
 	}
 	return -1;
 }
@@ -399,11 +272,18 @@ static void summary(const struct gen *g)
 {
 	const struct traffic_plan *plan = &g->plan;
 
-	printf("%s: %u ranks on %u ports, %s %s, %" PRIu64 " messages of %" PRIu64
-	       " bytes, %" PRIu64 " packets per rank, seed %" PRIu64 "\n",
-	       g->dir, plan->ranks, plan->ports, traffic_type_name(plan->type),
-	       traffic_op_name(plan->op), plan->messages, plan->message_bytes,
-	       traffic_packets(plan), plan->seed);
+	if (plan->directed)
+		printf("%s: directed group by %s, %u ranks on %u ports, %" PRIu64
+		       " calls of up to %" PRIu64 " bytes, %" PRIu64
+		       " packets per rank, seed %" PRIu64 "\n",
+		       g->dir, plan->mirror ? "mirror" : "ring", plan->ranks, plan->ports,
+		       plan->messages, plan->message_bytes, traffic_packets(plan), plan->seed);
+	else
+		printf("%s: %u ranks on %u ports, %s %s, %" PRIu64 " messages of %" PRIu64
+		       " bytes, %" PRIu64 " packets per rank, seed %" PRIu64 "\n",
+		       g->dir, plan->ranks, plan->ports, element_type_name(plan->type),
+		       element_op_name(plan->op), plan->messages, plan->message_bytes,
+		       traffic_packets(plan), plan->seed);
 	printf("foreign frames: %" PRIu64 "\n", plan->foreign);
 	for (int i = 0; i < TRAFFIC_FAULTS; i++) {
 		if (g->fault_on[i])
@@ -472,13 +352,17 @@ int main(int argc, char **argv)
 					.ports = 4,
 					.ranks = 4,
 					.mtu = 1024,
+					.set = {.slots = 512},
 					.vlan = -1,
 					.messages = 1}};
-	uint64_t size = 65536;
-	const char *type = "fp32";
-	const char *op = "sum";
-	const char *opcode = "send";
-	const char *vlan = NULL;
+	struct words w = {.type = "fp32",
+			  .op = "sum",
+			  .opcode = "send",
+			  .steering = "ring",
+			  .collective = "all",
+			  .port_ip = "10.0.0.255",
+			  .box_mac = "02:52:46:00:00:10",
+			  .size = 65536};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "out", 'o', &g.dir, "DIR",
 		 "folder for the files, created if needed; files of an earlier\n"
@@ -487,20 +371,37 @@ int main(int argc, char **argv)
 		{RF_OPT_UINT, "ports", 0, &g.plan.ports, "N", "switch ports, one pcap each", NULL},
 		{RF_OPT_UINT, "ranks", 'n', &g.plan.ranks, "N",
 		 "ranks; rank r is on port r mod ports", NULL},
-		{RF_OPT_SIZE, "size", 's', &size, "BYTES", "bytes of a message", NULL},
+		{RF_OPT_SIZE, "size", 's', &w.size, "BYTES",
+		 "bytes of a message; with --directed at most, of a call", NULL},
 		{RF_OPT_U64, "messages", 0, &g.plan.messages, "N",
 		 "number of messages, sent one after another", NULL},
 		{RF_OPT_UINT, "mtu", 0, &g.plan.mtu, "BYTES", "path MTU", NULL},
-		{RF_OPT_CHOICE, "dtype", 0, &type, "fp32|bf16|fp16|int32", "element type", NULL},
-		{RF_OPT_CHOICE, "op", 0, &op, "sum|min|max", "operation", NULL},
-		{RF_OPT_CHOICE, "opcode", 0, &opcode, "send|send-imm|write|write-imm",
+		{RF_OPT_CHOICE, "dtype", 0, &w.type,
+		 "fp32|bf16|fp16|int32|uint32|int64|uint64|fp64|int8|uint8|all", "element type",
+		 NULL},
+		{RF_OPT_CHOICE, "op", 0, &w.op, "sum|min|max|and|or|xor|all", "operation", NULL},
+		{RF_OPT_CHOICE, "opcode", 0, &w.opcode, "send|send-imm|write|write-imm",
 		 "kind of packets", NULL},
-		{RF_OPT_STRING, "vlan", 0, &vlan, "ID", "with a VLAN tag", NULL},
+		{RF_OPT_CHOICE, "steering", 0, &w.steering, "ring|mirror",
+		 "mirror: connections to the addresses of the box's ports", NULL},
+		{RF_OPT_STRING, "port-ip", 0, &w.port_ip, "IP",
+		 "mirror: address of the box's port 0; the next ports follow", NULL},
+		{RF_OPT_STRING, "box-mac", 0, &w.box_mac, "MAC", "mirror: MAC of the box's port 0",
+		 NULL},
+		{RF_OPT_FLAG, "directed", 0, &g.plan.directed, NULL,
+		 "a directed group: packets state what their rank gives and wants", NULL},
+		{RF_OPT_CHOICE, "collective", 0, &w.collective,
+		 "all|own|all-reduce|reduce|broadcast|reduce-scatter|all-gather|gather|scatter|"
+		 "barrier",
+		 "directed: collective of the calls; all: one after another", NULL},
+		{RF_OPT_UINT, "slots", 0, &g.plan.set.slots, "N",
+		 "directed: slots of the group; no rank sends more packets", NULL},
+		{RF_OPT_STRING, "vlan", 0, &w.vlan, "ID", "with a VLAN tag", NULL},
 		{RF_OPT_FRACTION, "foreign", 0, &g.foreign_rate, "RATE",
 		 "RoCE frames of no group in between, per packet (0.1 or 10%)", NULL},
 		{RF_OPT_STRING, "faults", 0, &g.faults, "LIST",
 		 "frames that must change nothing: all, or some of duplicate,icrc,\n"
-		 "source,runt,ipv6,options,fragment,checksum,tags,multicast,start",
+		 "source,runt,ipv6,options,fragment,checksum,tags,multicast,start,port",
 		 NULL},
 		{RF_OPT_FRACTION, "fault-rate", 0, &g.fault_rate, "RATE", "faults per packet",
 		 NULL},
@@ -533,15 +434,14 @@ int main(int argc, char **argv)
 			g.dir ? "too many arguments" : "--out is missing");
 		return RF_EXIT_USAGE;
 	}
-	g.plan.type = (enum rf_arith_type)traffic_type_parse(type);
-	g.plan.op = (enum rf_arith_op)traffic_op_parse(op);
-	if (vlan && rf_opt_uint(vlan, &vlan_id) != 0) {
+	if (w.vlan && rf_opt_uint(w.vlan, &vlan_id) != 0) {
 		fprintf(stderr, "ringfold gen: --vlan: expected a number\n");
 		return RF_EXIT_USAGE;
 	}
-	if (vlan)
+	if (w.vlan)
 		g.plan.vlan = vlan_id > 4095 ? 4096 : (int)vlan_id;
-	if (check_plan(&g, size, opcode) != 0 || size_is_allowed(&g) != 0)
+	if (parse_mirror(&g.plan, &w) != 0 || parse_kinds(&g.plan, &w) != 0 ||
+	    check_plan(&g, &w) != 0 || size_is_allowed(&g) != 0)
 		return RF_EXIT_USAGE;
 	return generate(&g) == 0 ? RF_EXIT_GOOD : RF_EXIT_FAILED;
 }

@@ -1,16 +1,9 @@
 #include "base/rng.h"
 #include "tools/traffic.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "proto/rf_bytes.h"
-
-static const char *const type_names[] = {"fp32", "bf16", "fp16", "int32"};
-static const char *const op_names[] = {"sum", "min", "max"};
 
 static const struct {
 	const char *name;
@@ -28,6 +21,7 @@ static const struct {
 	[TRAFFIC_TAGS] = {"tags", "two_tags", true},
 	[TRAFFIC_MULTICAST] = {"multicast", "multicast", false},
 	[TRAFFIC_START] = {"start", "before_start", false},
+	[TRAFFIC_PORT] = {"port", "wrong_port", false},
 };
 
 uint64_t traffic_random(uint64_t *state)
@@ -45,14 +39,9 @@ static uint64_t stream(uint64_t seed, uint64_t rank, uint64_t place)
 	return traffic_random(&state);
 }
 
-const char *traffic_type_name(enum rf_arith_type type)
+uint64_t traffic_hash(const struct traffic_plan *plan, uint64_t what, uint64_t place)
 {
-	return type_names[type];
-}
-
-const char *traffic_op_name(enum rf_arith_op op)
-{
-	return op_names[op];
+	return stream(plan->seed, what, place);
 }
 
 const char *traffic_fault_name(enum traffic_fault kind)
@@ -60,33 +49,17 @@ const char *traffic_fault_name(enum traffic_fault kind)
 	return faults[kind].name;
 }
 
-const char *traffic_fault_counter(enum traffic_fault kind)
+const char *traffic_fault_counter(const struct traffic_plan *plan, enum traffic_fault kind)
 {
+	/* A mirror connection is found by the source address. */
+	if (plan->mirror && kind == TRAFFIC_SOURCE)
+		return "unknown";
 	return faults[kind].counter;
 }
 
 bool traffic_fault_floods(enum traffic_fault kind)
 {
 	return faults[kind].floods;
-}
-
-static int find(const char *const *names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(names[i], name) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
-int traffic_type_parse(const char *name)
-{
-	return find(type_names, sizeof(type_names) / sizeof(type_names[0]), name);
-}
-
-int traffic_op_parse(const char *name)
-{
-	return find(op_names, sizeof(op_names) / sizeof(op_names[0]), name);
 }
 
 void traffic_plan_ranks(struct traffic_plan *plan)
@@ -115,20 +88,52 @@ uint64_t traffic_message_packets(const struct traffic_plan *plan)
 
 uint64_t traffic_packets(const struct traffic_plan *plan)
 {
-	return plan->messages * traffic_message_packets(plan);
+	return plan->directed ? plan->calls.packets
+			      : plan->messages * traffic_message_packets(plan);
+}
+
+uint64_t traffic_bytes(const struct traffic_plan *plan)
+{
+	return plan->directed ? plan->calls.bytes : plan->messages * plan->message_bytes;
 }
 
 void traffic_span(const struct traffic_plan *plan, uint64_t index, uint64_t *offset, uint32_t *len)
 {
-	uint64_t per = traffic_message_packets(plan);
-	uint64_t within = index % per * plan->mtu;
-	uint64_t left = plan->message_bytes - within;
+	struct directed_packet d;
+	uint64_t per, within, left;
 
+	if (plan->directed) {
+		directed_at(plan, 0, index, &d);
+		*offset = d.offset;
+		*len = d.len;
+		return;
+	}
+	per = traffic_message_packets(plan);
+	within = index % per * plan->mtu;
+	left = plan->message_bytes - within;
 	*offset = index / per * plan->message_bytes + within;
 	*len = left < plan->mtu ? (uint32_t)left : plan->mtu;
 }
 
-uint8_t traffic_opcode(const struct traffic_plan *plan, uint64_t index)
+bool traffic_gives(const struct traffic_plan *plan, unsigned int rank, uint64_t index)
+{
+	struct directed_packet d = {.gives = true};
+
+	if (plan->directed)
+		directed_at(plan, rank, index, &d);
+	return d.gives;
+}
+
+bool traffic_wants(const struct traffic_plan *plan, unsigned int rank, uint64_t index)
+{
+	struct directed_packet d = {.wants = true};
+
+	if (plan->directed)
+		directed_at(plan, rank, index, &d);
+	return d.wants;
+}
+
+static uint8_t opcode_of(const struct traffic_plan *plan, uint64_t index)
 {
 	uint64_t per = traffic_message_packets(plan);
 	uint8_t base = plan->write ? ROCE_OP_WRITE_FIRST : ROCE_OP_SEND_FIRST;
@@ -143,31 +148,24 @@ uint8_t traffic_opcode(const struct traffic_plan *plan, uint64_t index)
 	return (uint8_t)(base + (plan->imm ? 3 : 2));
 }
 
-void traffic_packet(const struct traffic_plan *plan, unsigned int rank, uint64_t index,
-		    const uint8_t *payload, struct roce_packet *p)
+/* Opcode, immediate and length. */
+static void set_content(const struct traffic_plan *plan, unsigned int rank, uint64_t index,
+			const uint8_t *payload, struct roce_packet *p)
 {
-	const struct traffic_rank *from = &plan->rank[rank];
-	const struct traffic_rank *to = &plan->rank[(rank + 1) % plan->ranks];
+	struct directed_packet d;
 	uint64_t offset;
 	uint32_t len;
 
+	if (plan->directed) {
+		directed_at(plan, rank, index, &d);
+		p->opcode = d.opcode;
+		p->imm = d.imm;
+		p->payload = d.gives ? payload : NULL;
+		p->payload_len = d.gives ? d.len : 0;
+		return;
+	}
 	traffic_span(plan, index, &offset, &len);
-	memset(p, 0, sizeof(*p));
-	memcpy(p->dst_mac, to->mac, 6);
-	memcpy(p->src_mac, from->mac, 6);
-	p->has_vlan = plan->vlan >= 0;
-	p->vlan_tci = plan->vlan >= 0 ? (uint16_t)plan->vlan : 0;
-	p->ttl = 64;
-	p->ip_flags = 0x4000;
-	p->src_ip = from->ip;
-	p->dst_ip = to->ip;
-	p->udp_sport = from->sport;
-	p->opcode = traffic_opcode(plan, index);
-	p->migreq = true;
-	p->pkey = 0xffff;
-	p->qpn = to->recv_qpn;
-	p->psn = (from->start_psn + (uint32_t)index) & ROCE_PSN_MASK;
-	p->ackreq = (roce_opcode_flags(p->opcode) & ROCE_F_END) != 0;
+	p->opcode = opcode_of(plan, index);
 	p->va = 0x100000u + offset;
 	p->rkey = 0x1234;
 	p->dma_length = (uint32_t)plan->message_bytes;
@@ -176,206 +174,121 @@ void traffic_packet(const struct traffic_plan *plan, unsigned int rank, uint64_t
 	p->payload_len = len;
 }
 
-/* fp32 values whose exponents are mostly close to each other, and sometimes a special value. */
-static uint32_t random_fp32(uint64_t bits)
+static void set_mac(uint8_t *mac, uint64_t value)
 {
-	static const uint32_t special[] = {0x00000000u, 0x80000000u, 0x00000001u, 0x807fffffu,
-					   0x7f800000u, 0xff800000u, 0x7fc00000u, 0x7f7fffffu};
-	uint32_t exponent = 117u + (uint32_t)(bits >> 32) % 20u;
-
-	if ((bits >> 40) % 1024 == 0)
-		return special[(bits >> 50) & 7];
-	return ((uint32_t)bits & 0x807fffffu) | exponent << 23;
+	rf_put_be16(mac, (uint16_t)(value >> 32));
+	rf_put_be32(mac + 2, (uint32_t)value);
 }
 
-void traffic_fill(const struct traffic_plan *plan, unsigned int rank, uint64_t offset, uint8_t *to,
-		  size_t bytes)
+/* Addresses and queue pair of a rank's packets. */
+static void set_way(const struct traffic_plan *plan, unsigned int rank, struct roce_packet *p)
 {
-	size_t size = rf_arith_size(plan->type);
+	const struct traffic_rank *from = &plan->rank[rank];
+	const struct traffic_rank *to = &plan->rank[(rank + 1) % plan->ranks];
 
-	for (size_t i = 0; i < bytes; i += size) {
-		uint64_t state = stream(plan->seed, rank + 1, (offset + i) / size);
-		uint64_t bits = traffic_random(&state);
-
-		switch (plan->type) {
-		case RF_ARITH_FP32:
-			rf_put_le32(to + i, random_fp32(bits));
-			break;
-		case RF_ARITH_BF16:
-			rf_put_le16(to + i, (uint16_t)(random_fp32(bits) >> 16));
-			break;
-		case RF_ARITH_FP16:
-			rf_put_le16(to + i, (uint16_t)bits);
-			break;
-		case RF_ARITH_INT32:
-			rf_put_le32(to + i, (uint32_t)bits);
-			break;
-		default: /* not among the types of the tools */
-			break;
-		}
+	memcpy(p->src_mac, from->mac, 6);
+	p->src_ip = from->ip;
+	if (plan->mirror) {
+		set_mac(p->dst_mac, plan->box_mac + from->place.port);
+		p->dst_ip = plan->port_ip + from->place.port;
+		p->qpn = from->qpn;
+		return;
 	}
+	memcpy(p->dst_mac, to->mac, 6);
+	p->dst_ip = to->ip;
+	p->qpn = to->recv_qpn;
 }
 
-const char *traffic_path(const char *dir, const char *name)
+void traffic_packet(const struct traffic_plan *plan, unsigned int rank, uint64_t index,
+		    const uint8_t *payload, struct roce_packet *p)
 {
-	static char path[4096];
-	int n = snprintf(path, sizeof(path), "%s/%s", dir, name);
+	const struct traffic_rank *from = &plan->rank[rank];
 
-	if (n < 0 || (size_t)n >= sizeof(path)) {
-		fprintf(stderr, "ringfold: the path %s/%s is too long\n", dir, name);
-		return NULL;
+	memset(p, 0, sizeof(*p));
+	set_way(plan, rank, p);
+	p->has_vlan = plan->vlan >= 0;
+	p->vlan_tci = plan->vlan >= 0 ? (uint16_t)plan->vlan : 0;
+	/* What a router leaves of 64: the box starts anew. */
+	p->ttl = plan->mirror ? 61 : 64;
+	p->ip_flags = 0x4000;
+	p->udp_sport = from->sport;
+	set_content(plan, rank, index, payload, p);
+	p->migreq = true;
+	p->pkey = 0xffff;
+	p->psn = (from->start_psn + (uint32_t)index) & ROCE_PSN_MASK;
+	p->ackreq = (roce_opcode_flags(p->opcode) & ROCE_F_END) != 0;
+}
+
+void traffic_answer(const struct traffic_plan *plan, unsigned int to, uint64_t index,
+		    const uint8_t *result, struct roce_packet *p)
+{
+	unsigned int from = plan->mirror ? to : (to + plan->ranks - 1) % plan->ranks;
+	bool given = false;
+	uint64_t offset;
+	uint32_t len;
+
+	traffic_packet(plan, from, index, result, p);
+	if (plan->mirror) {
+		memcpy(p->src_mac, p->dst_mac, 6);
+		memcpy(p->dst_mac, plan->rank[to].mac, 6);
+		p->dst_ip = plan->rank[to].ip;
+		p->src_ip = plan->port_ip + plan->rank[to].place.port;
+		p->ttl = 64;
 	}
-	return path;
-}
-
-static json_t *rank_to_json(const struct traffic_rank *k)
-{
-	char mac[18];
-	char ip[16];
-
-	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", k->mac[0], k->mac[1], k->mac[2],
-		 k->mac[3], k->mac[4], k->mac[5]);
-	snprintf(ip, sizeof(ip), "%u.%u.%u.%u", k->ip >> 24, k->ip >> 16 & 255u, k->ip >> 8 & 255u,
-		 k->ip & 255u);
-	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i}", "mac", mac, "ip", ip, "qpn",
-			 (int)k->qpn, "recv_qpn", (int)k->recv_qpn, "start_psn", (int)k->start_psn,
-			 "sport", (int)k->sport, "port", (int)k->place.port, "lane",
-			 (int)k->place.lane);
-}
-
-int traffic_save(const struct traffic_plan *plan, const char *dir)
-{
-	const char *path = traffic_path(dir, "traffic.json");
-	json_t *ranks = json_array();
-	json_t *counts = json_object();
-	json_t *root;
-	int rc = -1;
-
-	for (int k = 0; k < TRAFFIC_FAULTS; k++)
-		json_object_set_new(counts, faults[k].name,
-				    json_integer((json_int_t)plan->fault[k]));
-
+	traffic_span(plan, index, &offset, &len);
 	for (unsigned int r = 0; r < plan->ranks; r++)
-		json_array_append_new(ranks, rank_to_json(&plan->rank[r]));
-	root = json_pack(
-		"{s:I, s:I, s:i, s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o}",
-		"seed", (json_int_t)plan->seed, "job", (json_int_t)plan->job, "ports",
-		(int)plan->ports, "mtu", (int)plan->mtu, "dtype", traffic_type_name(plan->type),
-		"op", traffic_op_name(plan->op), "write", plan->write, "imm", plan->imm, "vlan",
-		plan->vlan, "shift", (int)plan->shift, "message_bytes",
-		(json_int_t)plan->message_bytes, "messages", (json_int_t)plan->messages, "foreign",
-		(json_int_t)plan->foreign, "faults", counts, "ranks", ranks);
-	if (path && root)
-		rc = json_dump_file(root, path, JSON_INDENT(1));
-	if (rc != 0)
-		fprintf(stderr, "ringfold: cannot write %s: %s\n", path ? path : dir,
-			strerror(errno));
-	json_decref(root);
-	return rc;
+		given |= traffic_gives(plan, r, index);
+	p->payload = result;
+	p->payload_len = given && traffic_wants(plan, from, index) ? len : 0;
+	if (plan->directed && index % (plan->set.slots / 8) == 0)
+		p->ackreq = true;
 }
 
-static int rank_from_json(const json_t *item, const struct traffic_plan *plan,
-			  struct traffic_rank *k)
+void traffic_fill(const struct traffic_plan *plan, unsigned int rank, uint64_t index, uint8_t *to)
 {
-	const char *mac;
-	const char *ip;
-	int qpn, recv_qpn, psn, sport, port, lane;
-	unsigned int m[6];
-	unsigned int a[4];
-	char end;
+	struct directed_packet d = {.call = NULL};
+	unsigned int type = plan->type;
+	uint8_t element[8];
+	uint64_t offset;
+	uint32_t len;
+	size_t size;
 
-	if (json_unpack((json_t *)item, "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i}", "mac", &mac,
-			"ip", &ip, "qpn", &qpn, "recv_qpn", &recv_qpn, "start_psn", &psn, "sport",
-			&sport, "port", &port, "lane", &lane) != 0)
-		return -1;
-	if (sscanf(mac, "%2x:%2x:%2x:%2x:%2x:%2x%c", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5],
-		   &end) != 6 ||
-	    sscanf(ip, "%3u.%3u.%3u.%3u%c", &a[0], &a[1], &a[2], &a[3], &end) != 4)
-		return -1;
-	if (a[0] > 255 || a[1] > 255 || a[2] > 255 || a[3] > 255 || qpn < 0 || qpn > 0xffffff ||
-	    recv_qpn < 0 || recv_qpn > 0xffffff || psn < 0 || psn > 0xffffff || sport < 0 ||
-	    sport > 0xffff || port < 0 || (unsigned int)port >= plan->ports || lane < 0 ||
-	    lane > 15)
-		return -1;
-	for (unsigned int i = 0; i < 6; i++)
-		k->mac[i] = (uint8_t)m[i];
-	k->ip = a[0] << 24 | a[1] << 16 | a[2] << 8 | a[3];
-	k->qpn = (uint32_t)qpn;
-	k->recv_qpn = (uint32_t)recv_qpn;
-	k->start_psn = (uint32_t)psn;
-	k->sport = (uint16_t)sport;
-	k->place = (struct rf_place){.port = (uint8_t)port, .lane = (uint8_t)lane};
-	return 0;
+	traffic_span(plan, index, &offset, &len);
+	if (plan->directed) {
+		directed_at(plan, rank, index, &d);
+		type = d.call->type;
+	}
+	size = element_size(type);
+	for (uint32_t i = 0; i < len; i += (uint32_t)size) {
+		/* Copies may end inside an element. Chunks of calls may begin inside one. */
+		uint64_t place = plan->directed ? index << 16 | i : (offset + i) / size;
+		uint64_t state = stream(plan->seed, rank + 1, place);
+
+		element_random(type, traffic_random(&state), element);
+		memcpy(to + i, element, len - i < size ? len - i : size);
+	}
 }
 
-static int plan_from_json(json_t *root, struct traffic_plan *plan)
+int traffic_result(const struct traffic_plan *plan, uint64_t index,
+		   uint8_t (*payload)[ROCE_MTU_MAX], uint8_t *result)
 {
-	json_int_t seed, job, bytes, messages, foreign;
-	int ports, mtu, write, imm, vlan, shift;
-	const char *type;
-	const char *op;
-	json_t *ranks;
-	json_t *counts;
+	const void *operand[TRAFFIC_RANKS_MAX];
+	struct rf_place place[TRAFFIC_RANKS_MAX];
+	struct directed_packet d;
+	unsigned int type = plan->type;
+	unsigned int op = plan->op;
+	uint64_t offset;
+	uint32_t len;
 
-	if (json_unpack(
-		    root,
-		    "{s:I, s:I, s:i, s:i, s:s, s:s, s:b, s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o}",
-		    "seed", &seed, "job", &job, "ports", &ports, "mtu", &mtu, "dtype", &type, "op",
-		    &op, "write", &write, "imm", &imm, "vlan", &vlan, "shift", &shift,
-		    "message_bytes", &bytes, "messages", &messages, "foreign", &foreign, "faults",
-		    &counts, "ranks", &ranks) != 0)
-		return -1;
-	if (ports < 1 || ports > (int)TRAFFIC_PORTS_MAX || mtu < 256 || mtu > 4096 || shift < 0 ||
-	    shift > 0xffffff || traffic_type_parse(type) < 0 || traffic_op_parse(op) < 0 ||
-	    bytes < 1 || bytes > 0x40000000 || messages < 1 || messages > 0x1000000 || vlan < -1 ||
-	    vlan > 4095 || !json_is_array(ranks) || json_array_size(ranks) < 2 ||
-	    json_array_size(ranks) > TRAFFIC_RANKS_MAX)
-		return -1;
-	memset(plan, 0, sizeof(*plan));
-	plan->seed = (uint64_t)seed;
-	plan->job = (uint64_t)job;
-	plan->ports = (unsigned int)ports;
-	plan->ranks = (unsigned int)json_array_size(ranks);
-	plan->mtu = (unsigned int)mtu;
-	plan->type = (enum rf_arith_type)traffic_type_parse(type);
-	plan->op = (enum rf_arith_op)traffic_op_parse(op);
-	plan->write = write != 0;
-	plan->imm = imm != 0;
-	plan->vlan = vlan;
-	plan->shift = (uint32_t)shift;
-	plan->message_bytes = (uint64_t)bytes;
-	plan->messages = (uint64_t)messages;
-	plan->foreign = (uint64_t)foreign;
-	for (int k = 0; k < TRAFFIC_FAULTS; k++)
-		plan->fault[k] =
-			(uint64_t)json_integer_value(json_object_get(counts, faults[k].name));
+	traffic_span(plan, index, &offset, &len);
+	if (plan->directed) {
+		directed_at(plan, 0, index, &d);
+		type = d.call->type;
+		op = d.call->op;
+	}
 	for (unsigned int r = 0; r < plan->ranks; r++) {
-		if (rank_from_json(json_array_get(ranks, r), plan, &plan->rank[r]) != 0)
-			return -1;
+		operand[r] = traffic_gives(plan, r, index) ? payload[r] : NULL;
+		place[r] = plan->rank[r].place;
 	}
-	return 0;
-}
-
-int traffic_load(struct traffic_plan *plan, const char *dir)
-{
-	const char *path = traffic_path(dir, "traffic.json");
-	json_error_t error;
-	json_t *root;
-	int rc;
-
-	if (!path)
-		return -1;
-	root = json_load_file(path, 0, &error);
-	if (!root) {
-		if (error.line < 0) /* jansson's text already names the file */
-			fprintf(stderr, "ringfold: %s\n", error.text);
-		else
-			fprintf(stderr, "ringfold: %s:%d: %s\n", path, error.line, error.text);
-		return -1;
-	}
-	rc = plan_from_json(root, plan);
-	if (rc != 0)
-		fprintf(stderr, "ringfold: %s is not a plan written by ringfold gen\n", path);
-	json_decref(root);
-	return rc;
+	return element_reduce(type, op, plan->ranks, place, operand, result, len);
 }

@@ -36,7 +36,7 @@ static uint64_t wanted(const struct traffic_plan *plan, const char *counter, uns
 	for (int k = 0; k < TRAFFIC_FAULTS; k++) {
 		enum traffic_fault kind = (enum traffic_fault)k;
 
-		if (strcmp(counter, traffic_fault_counter(kind)) == 0)
+		if (strcmp(counter, traffic_fault_counter(plan, kind)) == 0)
 			value += plan->fault[k] * (traffic_fault_floods(kind) ? ports : 1);
 	}
 	return value;

@@ -1,7 +1,7 @@
 # Traffic for packet generators, and the comparison of the results.
 
-$(eval $(call c_lib,rf-traffic,tools/traffic.c tools/traffic_file.c tools/traffic_box.c tools/directed.c tools/elements.c))
-$(eval $(call c_prog,ringfold-gen,tools/ringfold-gen.c tools/gen_faults.c tools/gen_folder.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
+$(eval $(call c_lib,rf-traffic,tools/traffic.c tools/traffic_random.c tools/traffic_file.c tools/traffic_box.c tools/directed.c tools/elements.c))
+$(eval $(call c_prog,ringfold-gen,tools/ringfold-gen.c tools/gen_write.c tools/gen_faults.c tools/gen_folder.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 $(eval $(call c_prog,ringfold-check,tools/ringfold-check.c,rf-traffic collective roce rfproto rf-opt,-ljansson -lpcap -lm))
 
 # Tools that talk to the box over DPDK. $(HOST_LIBS) is defined in mk/host.mk.
@@ -47,6 +47,10 @@ $(eval $(call test,e2e-traffic-lanes,LANES=2 tests/e2e/traffic.sh testpmd model 
 $(eval $(call test,e2e-traffic-write,tests/e2e/traffic.sh pcap model 640 --opcode write-imm --vlan 5 --mtu 4096 --size 256K --dtype int32 --op max --faults all,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-tools,tests/e2e/tools.sh,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-registrations,$(PYTHON) tests/e2e/registrations.py $(BUILD),$(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-ctl))
+
+# Traffic of directed groups and mirror connections, played into the model by registers.
+$(eval $(call c_link,sim_play,tests/sim/play.c,rf-traffic boxbench rf-cosim model collective roce rfproto,-ljansson -lpcap -lm -ldl,,$(BUILD)/tests/sim_play))
+$(eval $(call test,traffic-directed,PYTHON=$(PYTHON) tests/sim/play.sh $(BUILD) model,$(addprefix $(BUILD)/bin/ringfold-,gen check) $(BUILD)/tests/sim_play))
 
 # The transport over DPDK, in packets a second.
 $(eval $(call test_prog,io-bench,tests/bench/io_bench.c,rf-memif rf-io rf-store rf-config roce rfproto,-lpthread))

@@ -24,9 +24,9 @@ struct pairs {
 	unsigned int count;
 };
 
-static const char *const kind_names[DIRECTED_KINDS] = {
-	"own",        "all-reduce", "reduce",  "broadcast", "reduce-scatter",
-	"all-gather", "gather",     "scatter", "barrier"};
+static const char *const kind_names[DIRECTED_KINDS] = {"own",       "all-reduce",     "reduce",
+						       "broadcast", "reduce-scatter", "all-gather",
+						       "gather",    "scatter",        "barrier"};
 
 const char *directed_kind_name(unsigned int kind)
 {

@@ -13,8 +13,8 @@
 enum { UINT32 = 4, INT64, UINT64, FP64, INT8, UINT8 };
 enum { AND = 3, OR, XOR };
 
-static const char *const type_names[ELEMENT_TYPES] = {
-	"fp32", "bf16", "fp16", "int32", "uint32", "int64", "uint64", "fp64", "int8", "uint8"};
+static const char *const type_names[ELEMENT_TYPES] = {"fp32",  "bf16",   "fp16", "int32", "uint32",
+						      "int64", "uint64", "fp64", "int8",  "uint8"};
 static const char *const op_names[ELEMENT_OPS] = {"sum", "min", "max", "and", "or", "xor", "copy"};
 static const uint8_t sizes[ELEMENT_TYPES] = {4, 2, 2, 4, 4, 8, 8, 8, 1, 1};
 
@@ -76,10 +76,9 @@ static uint32_t random_fp32(uint64_t bits)
 
 static uint64_t random_fp64(uint64_t bits)
 {
-	static const uint64_t special[] = {0x0000000000000000u, 0x8000000000000000u,
-					   0x0000000000000001u, 0x800fffffffffffffu,
-					   0x7ff0000000000000u, 0xfff0000000000000u,
-					   0x7ff0000000000001u, 0x7fefffffffffffffu};
+	static const uint64_t special[] = {
+		0x0000000000000000u, 0x8000000000000000u, 0x0000000000000001u, 0x800fffffffffffffu,
+		0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff0000000000001u, 0x7fefffffffffffffu};
 	uint64_t exponent = 1013u + (bits >> 55) % 20u;
 
 	if ((bits >> 40) % 1024 == 0)
@@ -196,8 +195,7 @@ static uint64_t reduce_one(unsigned int type, unsigned int op, struct node (*lea
 	for (unsigned int lane = 0; lane < LANES; lane++) {
 		for (unsigned int step = 1; step < PORTS; step *= 2)
 			for (unsigned int p = 0; p < PORTS; p += 2 * step)
-				leaf[lane][p] =
-					join(type, op, leaf[lane][p], leaf[lane][p + step]);
+				leaf[lane][p] = join(type, op, leaf[lane][p], leaf[lane][p + step]);
 		all = join(type, op, all, leaf[lane][0]);
 	}
 	value = all.value;
@@ -214,8 +212,8 @@ static void reduce_wide(unsigned int type, unsigned int op, unsigned int givers,
 		struct node leaf[LANES][PORTS] = {{{.here = false}}};
 
 		for (unsigned int g = 0; g < givers; g++)
-			leaf[places[g].lane][places[g].port] = (struct node){
-				true, get(type, (const uint8_t *)operands[g] + at)};
+			leaf[places[g].lane][places[g].port] =
+				(struct node){true, get(type, (const uint8_t *)operands[g] + at)};
 		put(type, out + at, reduce_one(type, op, leaf));
 	}
 }

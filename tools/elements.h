@@ -32,7 +32,7 @@ void element_random(unsigned int type, uint64_t bits, uint8_t *to);
 
 /*
  * The result of `bytes` bytes from the operands of `ranks` ranks, each at its place; NULL: the rank
- * gives nothing. Without any operand `out` is zero. Returns 0, or -1 if the operation is copy and
+ * does not give. Without any operand `out` is zero. Returns 0, or -1 if the operation is copy and
  * more than one rank gives, the type lacks the operation, or two ranks have one place.
  */
 int element_reduce(unsigned int type, unsigned int op, unsigned int ranks,

@@ -113,7 +113,7 @@ static void foreign_frame(struct check *c, const char *file, uint64_t number,
 
 /*
  * Names the first difference between a packet of a mirror connection or a directed group and the
- * frame that must come, NULL if there is none. Only the source MAC of ring results may be any.
+ * frame that must come, NULL if there is none. The source MAC of ring results may be any.
  */
 static const char *difference(const struct check *c, const struct roce_packet *p,
 			      const struct roce_packet *want, const uint8_t *frame, uint32_t len)
@@ -124,6 +124,8 @@ static const char *difference(const struct check *c, const struct roce_packet *p
 
 	if (!c->plan.mirror)
 		memcpy(wanted.src_mac, p->src_mac, 6);
+	if (!c->plan.directed) /* the plan does not tell the slots, on which AckReq depends */
+		wanted.ackreq |= p->ackreq;
 	size = roce_build(&wanted, built, sizeof(built));
 	if (len == size && memcmp(frame, built, size) == 0)
 		return NULL;

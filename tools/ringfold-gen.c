@@ -65,16 +65,6 @@ static void show_progress(struct gen *g, uint64_t index, uint64_t packets)
 	g->shown = now;
 }
 
-void gen_dump(struct gen *g, pcap_dumper_t *to, const uint8_t *frame, size_t len)
-{
-	struct pcap_pkthdr h = {.caplen = (bpf_u_int32)len, .len = (bpf_u_int32)len};
-
-	h.ts.tv_sec = (time_t)(g->written / 1000000);
-	h.ts.tv_usec = (suseconds_t)(g->written % 1000000);
-	g->written++;
-	pcap_dump((u_char *)to, &h, frame);
-}
-
 static pcap_dumper_t *open_file(struct gen *g, const char *name)
 {
 	const char *path = traffic_path(g->dir, name);
@@ -360,7 +350,7 @@ int main(int argc, char **argv)
 			  .opcode = "send",
 			  .steering = "ring",
 			  .collective = "all",
-			  .port_ip = "10.0.0.255",
+			  .port_ip = "10.0.0.240",
 			  .box_mac = "02:52:46:00:00:10",
 			  .size = 65536};
 	const struct rf_opt opts[] = {

@@ -1,4 +1,3 @@
-#include "base/rng.h"
 #include "tools/traffic.h"
 
 #include <string.h>
@@ -24,26 +23,6 @@ static const struct {
 	[TRAFFIC_PORT] = {"port", "wrong_port", false},
 };
 
-uint64_t traffic_random(uint64_t *state)
-{
-	return rf_rng_word(state);
-}
-
-/* A state that depends on all three numbers, so that each rank and position has its own stream. */
-static uint64_t stream(uint64_t seed, uint64_t rank, uint64_t place)
-{
-	uint64_t state = seed;
-
-	state ^= traffic_random(&state) + rank;
-	state ^= traffic_random(&state) + place;
-	return traffic_random(&state);
-}
-
-uint64_t traffic_hash(const struct traffic_plan *plan, uint64_t what, uint64_t place)
-{
-	return stream(plan->seed, what, place);
-}
-
 const char *traffic_fault_name(enum traffic_fault kind)
 {
 	return faults[kind].name;
@@ -64,7 +43,7 @@ bool traffic_fault_floods(enum traffic_fault kind)
 
 void traffic_plan_ranks(struct traffic_plan *plan)
 {
-	uint64_t state = stream(plan->seed, 0, UINT64_MAX);
+	uint64_t state = traffic_hash(plan, 0, UINT64_MAX);
 
 	for (unsigned int r = 0; r < plan->ranks; r++) {
 		struct traffic_rank *k = &plan->rank[r];
@@ -262,7 +241,7 @@ void traffic_fill(const struct traffic_plan *plan, unsigned int rank, uint64_t i
 	for (uint32_t i = 0; i < len; i += (uint32_t)size) {
 		/* Copies may end inside an element. Chunks of calls may begin inside one. */
 		uint64_t place = plan->directed ? index << 16 | i : (offset + i) / size;
-		uint64_t state = stream(plan->seed, rank + 1, place);
+		uint64_t state = traffic_hash(plan, rank + 1, place);
 
 		element_random(type, traffic_random(&state), element);
 		memcpy(to + i, element, len - i < size ? len - i : size);

@@ -88,7 +88,7 @@ bool traffic_gives(const struct traffic_plan *plan, unsigned int rank, uint64_t 
 bool traffic_wants(const struct traffic_plan *plan, unsigned int rank, uint64_t index);
 
 /*
- * Fills in a rank's packet; `payload` is its own payload, unused if it gives nothing. The frame is
+ * Fills in a rank's packet; `payload` is its own payload, unused if it does not give. The frame is
  * built by roce_build().
  */
 void traffic_packet(const struct traffic_plan *plan, unsigned int rank, uint64_t index,
@@ -105,7 +105,8 @@ void traffic_answer(const struct traffic_plan *plan, unsigned int to, uint64_t i
 /* The payload of a rank's packet, equal for equal plans: traffic_span()'s length. */
 void traffic_fill(const struct traffic_plan *plan, unsigned int rank, uint64_t index, uint8_t *to);
 
-/* The result of packet `index` from the payloads of all ranks. Returns 0, or -1 as element_reduce(). */
+/* The result of packet `index` from the payloads of all ranks. Returns 0, or -1 as
+ * element_reduce(). */
 int traffic_result(const struct traffic_plan *plan, uint64_t index,
 		   uint8_t (*payload)[ROCE_MTU_MAX], uint8_t *result);
 

@@ -218,9 +218,8 @@ static int plan_from_json(json_t *root, struct traffic_plan *plan)
 	plan->messages = (uint64_t)messages;
 	plan->foreign = (uint64_t)foreign;
 	for (int k = 0; k < TRAFFIC_FAULTS; k++)
-		plan->fault[k] =
-			(uint64_t)json_integer_value(json_object_get(
-				counts, traffic_fault_name((enum traffic_fault)k)));
+		plan->fault[k] = (uint64_t)json_integer_value(
+			json_object_get(counts, traffic_fault_name((enum traffic_fault)k)));
 	for (unsigned int r = 0; r < plan->ranks; r++) {
 		if (rank_from_json(json_array_get(ranks, r), plan, &plan->rank[r]) != 0)
 			return -1;

@@ -11,9 +11,9 @@
 
 #include "host/collective/arith.h"
 
-#define ELEMENT_TYPES 10u
-#define ELEMENT_OPS 7u
-#define ELEMENT_OP_COPY 6u
+#define ELEMENT_TYPES RF_ARITH_TYPES
+#define ELEMENT_OPS RF_ARITH_OPS
+#define ELEMENT_OP_COPY ((unsigned int)RF_ARITH_COPY)
 
 /* Names as printed by the tools; -1 for an unknown one. */
 const char *element_type_name(unsigned int type);

@@ -269,30 +269,48 @@ static int result_of(int error)
 	return error == ENOMEM || error == EAGAIN ? RF_MSG_AGAIN : RF_MSG_FAILED;
 }
 
-static int post_send(void *ctx, uint64_t id, const void *buf, uint32_t len)
+/* An empty message has no buffer, and so neither key nor entry. */
+static int send_wr(struct rf_verbs_qp *qp, struct ibv_send_wr *wr, const void *buf, uint32_t len)
 {
-	struct rf_verbs_qp *qp = ctx;
 	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = len};
-	struct ibv_send_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
 	struct ibv_send_wr *bad;
 	int ret;
 
-	if (qp->status || !key_of(qp->v, buf, len, false, &sge.lkey))
+	if (qp->status || (len > 0 && !key_of(qp->v, buf, len, false, &sge.lkey)))
 		return RF_MSG_FAILED;
-	ret = result_of(ibv_post_send(qp->qp, &wr, &bad));
+	wr->sg_list = &sge;
+	wr->num_sge = len > 0;
+	ret = result_of(ibv_post_send(qp->qp, wr, &bad));
 	qp->posted += ret == RF_MSG_OK;
 	return ret;
+}
+
+static int post_send(void *ctx, uint64_t id, const void *buf, uint32_t len)
+{
+	struct ibv_send_wr wr = {.wr_id = id, .opcode = IBV_WR_SEND};
+
+	return send_wr(ctx, &wr, buf, len);
+}
+
+static int post_imm(void *ctx, uint64_t id, const void *buf, uint32_t len, uint32_t imm)
+{
+	struct ibv_send_wr wr = {.wr_id = id, .opcode = IBV_WR_SEND_WITH_IMM};
+	uint8_t bytes[4];
+
+	rf_put_be32(bytes, imm);
+	memcpy(&wr.imm_data, bytes, sizeof(bytes));
+	return send_wr(ctx, &wr, buf, len);
 }
 
 static int post_recv(void *ctx, uint64_t id, void *buf, uint32_t len)
 {
 	struct rf_verbs_qp *qp = ctx;
 	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = len};
-	struct ibv_recv_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = 1};
+	struct ibv_recv_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = len > 0};
 	struct ibv_recv_wr *bad;
 	int ret;
 
-	if (qp->status || !key_of(qp->v, buf, len, true, &sge.lkey))
+	if (qp->status || (len > 0 && !key_of(qp->v, buf, len, true, &sge.lkey)))
 		return RF_MSG_FAILED;
 	ret = result_of(ibv_post_recv(qp->qp, &wr, &bad));
 	qp->posted += ret == RF_MSG_OK;
@@ -329,6 +347,7 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 {
 	struct rf_verbs_qp *qp = ctx;
 	struct ibv_wc wc;
+	uint8_t bytes[4];
 
 	/* after rf_verbs_qp_end() there is no receiver for the event */
 	if (!qp->posted || ibv_poll_cq(qp->cq, 1, &wc) <= 0)
@@ -339,6 +358,9 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 	/* for a failed one only the number is valid, and the collective only needs the status */
 	event->sent = wc.status == IBV_WC_SUCCESS && !(wc.opcode & IBV_WC_RECV);
 	event->len = wc.status == IBV_WC_SUCCESS && (wc.opcode & IBV_WC_RECV) ? wc.byte_len : 0;
+	event->has_imm = wc.status == IBV_WC_SUCCESS && (wc.wc_flags & IBV_WC_WITH_IMM);
+	memcpy(bytes, &wc.imm_data, sizeof(bytes));
+	event->imm = event->has_imm ? rf_get_be32(bytes) : 0;
 	if (event->status && qp->status == 0)
 		qp->status = event->status;
 	if (event->status == ROCE_WC_FLUSHED)
@@ -349,7 +371,7 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 
 struct rf_msg rf_msg_verbs(struct rf_verbs_qp *qp)
 {
-	static const struct rf_msg_ops ops = {post_send, post_recv, poll_event};
+	static const struct rf_msg_ops ops = {post_send, post_recv, poll_event, post_imm};
 	struct rf_msg msg = {&ops, qp};
 
 	return msg;

@@ -57,7 +57,7 @@ void rf_block_int(enum rf_arith_type type, enum rf_arith_op op, union rf_block *
 {
 	bool is_signed = type == RF_ARITH_INT32 || type == RF_ARITH_INT64 || type == RF_ARITH_INT8;
 
-	if (rf_arith_size(type) == 8)
+	if (type == RF_ARITH_INT64 || type == RF_ARITH_UINT64)
 		wide_op(is_signed, op, out, a, b, n);
 	else
 		narrow_op(is_signed, op, out, a, b, n);

@@ -31,6 +31,10 @@ const char *rf_coll_error_name(int error)
 		return "the connection to a neighbour failed";
 	case RF_COLL_E_LENGTH:
 		return "a message had an unexpected length: counts differ between ranks";
+	case RF_COLL_E_IMMEDIATE:
+		return "a result has another immediate than its packet: calls differ between ranks";
+	case RF_COLL_E_PRODUCT:
+		return "the box has no product: gather the operands and multiply on the hosts";
 	default:
 		return "unknown";
 	}

@@ -29,6 +29,9 @@ enum rf_coll_error {
 	RF_COLL_E_OVERLAP = -4,   /* buffers overlap without being equal */
 	RF_COLL_E_CHANNEL = -5, /* a channel failed: rf_coll_failure() returns which one and why */
 	RF_COLL_E_LENGTH = -6, /* a message had an unexpected length: counts differ between ranks */
+	/* Directed groups only. */
+	RF_COLL_E_IMMEDIATE = -7, /* a result has another immediate than its packet */
+	RF_COLL_E_PRODUCT = -8,   /* the product: no box has it */
 };
 
 enum rf_coll_schedule {

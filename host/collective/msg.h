@@ -21,6 +21,8 @@ struct rf_msg_event {
 	int sent;   /* 1: a send was acknowledged by the peer; 0: a receive has its whole message */
 	int status; /* 0, or the channel's own error number: for RoCE an enum roce_wc_status */
 	uint32_t len; /* bytes received */
+	int has_imm;  /* received: the message had an immediate */
+	uint32_t imm;
 };
 
 struct rf_msg_ops {
@@ -29,13 +31,18 @@ struct rf_msg_ops {
 	 * roce_send_wr describes when it may be overwritten earlier.
 	 */
 	int (*post_send)(void *ctx, uint64_t id, const void *buf, uint32_t len);
-	/* Posts the buffer for the next message. */
+	/* Posts the buffer for the next message. `buf` may be NULL if `len` is 0. */
 	int (*post_recv)(void *ctx, uint64_t id, void *buf, uint32_t len);
 	/*
 	 * Returns 1 and an event, or 0 if there is none. Events of one kind come in the order of
 	 * posting.
 	 */
 	int (*poll)(void *ctx, struct rf_msg_event *event);
+	/*
+	 * As post_send, with an immediate; `len` may be 0. NULL: the channel has no immediates, and
+	 * cannot serve a directed group.
+	 */
+	int (*post_imm)(void *ctx, uint64_t id, const void *buf, uint32_t len, uint32_t imm);
 };
 
 struct rf_msg {

@@ -23,6 +23,14 @@ static int post_recv(void *ctx, uint64_t id, void *buf, uint32_t len)
 	return result_of(roce_qp_post_recv(ctx, &wr));
 }
 
+static int post_imm(void *ctx, uint64_t id, const void *buf, uint32_t len, uint32_t imm)
+{
+	struct roce_send_wr wr = {
+		.wr_id = id, .opcode = ROCE_WR_SEND_IMM, .buf = buf, .len = len, .imm = imm};
+
+	return result_of(roce_qp_post_send(ctx, &wr));
+}
+
 static int poll_event(void *ctx, struct rf_msg_event *event)
 {
 	struct roce_cqe cqe;
@@ -33,6 +41,8 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 	event->sent = cqe.opcode == ROCE_WC_SEND;
 	event->status = (int)cqe.status;
 	event->len = cqe.len;
+	event->has_imm = cqe.has_imm;
+	event->imm = cqe.imm;
 	/* "Flushed" is not informative: report why the queue pair ended. */
 	if (cqe.status == ROCE_WC_FLUSHED)
 		event->status = (int)roce_qp_error(ctx);
@@ -41,7 +51,7 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 
 struct rf_msg rf_msg_qp(struct roce_qp *qp)
 {
-	static const struct rf_msg_ops ops = {post_send, post_recv, poll_event};
+	static const struct rf_msg_ops ops = {post_send, post_recv, poll_event, post_imm};
 	struct rf_msg msg = {&ops, qp};
 
 	return msg;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "host/collective/collective_internal.h"
+#include "host/collective/directed.h"
 #include "tests/unit/fail_calloc.h"
 
 #define POSTS 64
@@ -70,7 +71,7 @@ static int mock_poll(void *ctx, struct rf_msg_event *event)
 	return 1;
 }
 
-static const struct rf_msg_ops mock_ops = {mock_send, mock_recv, mock_poll};
+static const struct rf_msg_ops mock_ops = {mock_send, mock_recv, mock_poll, NULL};
 
 static void give(struct mock *m, int sent, int status, uint32_t len)
 {
@@ -380,8 +381,10 @@ static void refused_settings_and_no_memory(void **state)
 	} while (0)
 	REFUSE(cfg.ranks = 0);
 	REFUSE(cfg.rank = 4);
-	REFUSE(cfg.type = (enum rf_arith_type)4);
-	REFUSE(cfg.op = (enum rf_arith_op)3);
+	REFUSE(cfg.type = (enum rf_arith_type)10);
+	REFUSE(cfg.op = RF_ARITH_COPY);
+	REFUSE(cfg.op = RF_ARITH_PRODUCT);
+	REFUSE((cfg.op = RF_ARITH_AND, cfg.type = RF_ARITH_FP64));
 	REFUSE(cfg.schedule = (enum rf_coll_schedule)2);
 	REFUSE(cfg.mtu = 128);
 	REFUSE(cfg.mtu = 8192);
@@ -413,6 +416,22 @@ static void refused_settings_and_no_memory(void **state)
 	rf_coll_destroy(c);
 }
 
+static void directed_without_memory(void **state)
+{
+	struct rf_directed_cfg cfg = {.ranks = 1};
+	struct rf_directed *g = NULL;
+
+	(void)state;
+	fail_at = 1;
+	assert_int_equal(rf_directed_create(&cfg, &g), RF_COLL_E_NO_MEMORY);
+	assert_null(g);
+	fail_at = 2;
+	assert_int_equal(rf_directed_create(&cfg, &g), RF_COLL_OK);
+	assert_int_equal(fail_at, 1);
+	fail_at = 0;
+	rf_directed_destroy(g);
+}
+
 /* One rank: a copy, bit by bit, and no channel. */
 static void one_rank(void **state)
 {
@@ -438,9 +457,9 @@ static void one_rank(void **state)
 static void error_names(void **state)
 {
 	(void)state;
-	for (int e = RF_COLL_E_LENGTH; e <= RF_COLL_AGAIN; e++)
+	for (int e = RF_COLL_E_PRODUCT; e <= RF_COLL_AGAIN; e++)
 		assert_string_not_equal(rf_coll_error_name(e), "unknown");
-	assert_string_equal(rf_coll_error_name(RF_COLL_E_LENGTH - 1), "unknown");
+	assert_string_equal(rf_coll_error_name(RF_COLL_E_PRODUCT - 1), "unknown");
 }
 
 int main(void)
@@ -454,6 +473,7 @@ int main(void)
 		cmocka_unit_test(failures),
 		cmocka_unit_test(refused_arguments),
 		cmocka_unit_test(refused_settings_and_no_memory),
+		cmocka_unit_test(directed_without_memory),
 		cmocka_unit_test(one_rank),
 		cmocka_unit_test(error_names),
 	};

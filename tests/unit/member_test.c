@@ -79,7 +79,7 @@ static int poll_nothing(void *ctx, struct rf_msg_event *event)
 	return 0;
 }
 
-static const struct rf_msg_ops nothing = {post_send, post_recv, poll_nothing};
+static const struct rf_msg_ops nothing = {post_send, post_recv, poll_nothing, NULL};
 
 static int fake_connect(struct rf_pair *p, const struct rf_pair_cfg *cfg, char *why, size_t room)
 {

@@ -69,6 +69,7 @@ $(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective r
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c tests/unit/io_hub.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_log,tests/unit/api_log.c,api-ranks $(HOST_LIBS),-lpthread -lm))
+$(eval $(call c_test,api_threads,tests/unit/api_threads.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 
 # End to end: processes, DPDK memif, `ringfold box`.

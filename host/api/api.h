@@ -144,8 +144,8 @@ struct rf_context {
 	uint64_t reductions RF_LOCKED;
 	uint64_t bytes_reduced RF_LOCKED;
 	atomic_ullong sleeps;
+	unsigned int forks;                     /* of this process when the context was made */
 	struct roce_qp_counters past RF_LOCKED; /* of destroyed queue pairs */
-	char error[RF_TEXT_MAX] RF_LOCKED;
 };
 
 /* ---- lock.c: the lowest file. A file uses those that stand before it here. ---- */
@@ -162,14 +162,22 @@ void rf_context_pcap_end(struct rf_context *ctx);
 void rf_lock(struct rf_context *ctx) RF_ACQUIRES(rf_context_class);
 void rf_unlock(struct rf_context *ctx) RF_RELEASES(rf_context_class);
 
-/* Records a text under the lock and returns status. */
+/*
+ * The text of this thread's last failure. An error is the calling thread's own: the progress thread
+ * has none.
+ */
+extern _Thread_local char rf_error_text[RF_TEXT_MAX];
+/* Records a text and returns status. With the lock or without. */
 int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
-	__attribute__((format(printf, 3, 4))) RF_REQUIRES(rf_context_class);
-/* The same for a caller that does not hold the lock. */
-int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text)
-	RF_EXCLUDES(rf_context_class);
-/* The error of this thread's last creation of a context. */
-extern _Thread_local char rf_create_text[RF_TEXT_MAX];
+	__attribute__((format(printf, 3, 4)));
+/*
+ * The first thing in every public call: 0, or RF_ERR_INVALID in a process that has inherited the
+ * context from its parent by fork(). Its threads and locks are not there, and its connections
+ * belong to the parent.
+ */
+int rf_usable(struct rf_context *ctx);
+/* For a new context: makes rf_usable() notice a fork. */
+unsigned int rf_forks_now(void);
 
 /* ---- events.c. All under the lock. ---- */
 
@@ -209,7 +217,7 @@ uint64_t rf_next_timeout(const struct rf_context *ctx) RF_REQUIRES(rf_context_cl
 bool rf_sleep(struct rf_context *ctx, uint64_t until) RF_REQUIRES(rf_context_class);
 /* Work to do while a gather waits. For rf_store_set_idle(): arg is the communicator. */
 void rf_comm_idle(void *arg) RF_REQUIRES(rf_store_class) RF_EXCLUDES(rf_context_class);
-/* A gather that puts the error text into the context. */
+/* A gather that records the text of an error. */
 int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
 		   void *values, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class)
 	RF_EXCLUDES(rf_store_class);
@@ -241,7 +249,7 @@ int rf_context_create_on(const struct rf_context_config *config, struct rf_io *i
 
 /* ---- call.c. Under the lock. ---- */
 
-/* On error the text is in the context. */
+/* On error the text is recorded. */
 int rf_request_start(struct rf_group *group, const void *send, void *recv, size_t count,
 		     struct rf_request **request) RF_REQUIRES(rf_context_class);
 /* Returns the result of a completed request and releases it. */

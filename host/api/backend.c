@@ -105,10 +105,10 @@ int rf_backend_open(struct rf_log *log, const char *device, const char *ip_text,
 		return open_verbs(log, name ? name : "", ip_text, mtu, verbs, io, why, room);
 	if (*device || backend[0] == 'd' || !rf_verbs_present(absent, sizeof(absent)))
 		return 0;
-	ret = open_verbs(log, "", ip_text, mtu, verbs, io, why, room);
+	ret = open_verbs(log, "", ip_text, mtu, verbs, io, absent, sizeof(absent));
 	if (ret >= 0)
 		return ret;
 	/* no device was requested by name, and one rank alone needs none */
-	rf_log_line(log, RF_LOG_WARN, "an RDMA device is not used: %s", why);
+	rf_log_line(log, RF_LOG_WARN, "an RDMA device is not used: %s", absent);
 	return 0;
 }

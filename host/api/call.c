@@ -22,9 +22,9 @@ static int mem_add(struct rf_request *r, const void *send, void *recv) RF_REQUIR
 
 	if (!ctx->verbs || r->group->comm->ranks == 1)
 		return RF_OK;
-	r->mem[0] = rf_verbs_mem_add(ctx->verbs, recv, r->bytes, true, ctx->error, RF_TEXT_MAX);
+	r->mem[0] = rf_verbs_mem_add(ctx->verbs, recv, r->bytes, true, rf_error_text, RF_TEXT_MAX);
 	if (r->mem[0] && send != recv)
-		r->mem[1] = rf_verbs_mem_add(ctx->verbs, send, r->bytes, false, ctx->error,
+		r->mem[1] = rf_verbs_mem_add(ctx->verbs, send, r->bytes, false, rf_error_text,
 					     RF_TEXT_MAX);
 	if (r->mem[0] && (r->mem[1] || send == recv))
 		return RF_OK;

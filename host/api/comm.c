@@ -240,12 +240,14 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 	char why[RF_TEXT_MAX];
 	int ret;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	if (!out || (config && config->size < sizeof(config->size)))
-		return rf_fail_unlocked(ctx, RF_ERR_INVALID,
-					"config.size is not set: use RF_COMM_CONFIG_INIT");
+		return rf_fail(ctx, RF_ERR_INVALID,
+			       "config.size is not set: use RF_COMM_CONFIG_INIT");
 	comm = calloc(1, sizeof(*comm));
 	if (!comm)
-		return rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY, "no memory for the communicator");
+		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the communicator");
 	pthread_mutex_init(&comm->store_lock, NULL);
 	comm->ctx = ctx;
 	ret = comm_settings(comm, config, &s, why, sizeof(why));
@@ -266,7 +268,7 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 	}
 	if (ret) {
 		comm_free(comm, 0);
-		return rf_fail_unlocked(ctx, ret, why);
+		return rf_fail(ctx, ret, "%s", why);
 	}
 	if (comm->store)
 		rf_store_set_idle(comm->store, rf_comm_idle, comm);
@@ -288,9 +290,11 @@ int rf_comm_destroy(struct rf_comm *comm)
 	if (!comm)
 		return RF_OK;
 	ctx = comm->ctx;
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	if (comm->groups) {
-		rf_fail(ctx, 0, "destroy the groups first");
+		rf_fail(ctx, RF_ERR_BUSY, "destroy the groups first");
 		rf_unlock(ctx);
 		return RF_ERR_BUSY;
 	}
@@ -316,6 +320,8 @@ int rf_comm_barrier(struct rf_comm *comm)
 {
 	char name[RF_STORE_KEY_MAX];
 
+	if (rf_usable(comm->ctx))
+		return RF_ERR_INVALID;
 	rf_lock(comm->ctx);
 	snprintf(name, sizeof(name), "barrier %u", comm->barriers++);
 	rf_unlock(comm->ctx);

@@ -26,7 +26,7 @@
 		 ? (config)->member                                                                \
 		 : (absent))
 
-/* Fills settings from config and environment. Text in rf_create_text. */
+/* Fills settings from config and environment. Text in rf_error_text. */
 static int context_settings(struct rf_context *ctx, const struct rf_context_config *config)
 {
 	enum rf_progress_mode mode = CONFIG(config, progress, RF_PROGRESS_DEFAULT);
@@ -36,26 +36,25 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 	int ret = RF_OK;
 
 	if (!mtu)
-		ret = rf_setting_number("RF_MTU", 256, 4096, &mtu, rf_create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_MTU", 256, 4096, &mtu, rf_error_text, RF_TEXT_MAX);
 	if (!ret && (mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)))) {
-		snprintf(rf_create_text, RF_TEXT_MAX,
+		snprintf(rf_error_text, RF_TEXT_MAX,
 			 "path MTU %llu: expected 256, 512, 1024, 2048 or 4096 (RF_MTU)",
 			 (unsigned long long)mtu);
 		ret = RF_ERR_INVALID;
 	}
 	if (!ret)
-		ret = rf_setting_number("RF_RETRY", 1, 60000, &retry, rf_create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_RETRY", 1, 60000, &retry, rf_error_text, RF_TEXT_MAX);
 	if (!ret)
-		ret = rf_setting_number("RF_WINDOW", 1, 65536, &window, rf_create_text,
-					RF_TEXT_MAX);
+		ret = rf_setting_number("RF_WINDOW", 1, 65536, &window, rf_error_text, RF_TEXT_MAX);
 	if (!ret)
-		ret = rf_setting_number("RF_SPIN", 0, 1000000, &spin, rf_create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_SPIN", 0, 1000000, &spin, rf_error_text, RF_TEXT_MAX);
 	if (ret)
 		return ret;
 	if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "manual") == 0)
 		mode = RF_PROGRESS_MANUAL;
 	else if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "thread") != 0) {
-		snprintf(rf_create_text, RF_TEXT_MAX, "RF_PROGRESS=%s: expected thread or manual",
+		snprintf(rf_error_text, RF_TEXT_MAX, "RF_PROGRESS=%s: expected thread or manual",
 			 text);
 		return RF_ERR_INVALID;
 	}
@@ -81,7 +80,7 @@ static int context_pcap(struct rf_context *ctx, const char *path, unsigned int r
 		ret = rf_pcapng_interface(ctx->pcap, "host", 0);
 	if (ret == 0)
 		return RF_OK;
-	snprintf(rf_create_text, RF_TEXT_MAX, "cannot write %.300s (RF_PCAP): %s", full,
+	snprintf(rf_error_text, RF_TEXT_MAX, "cannot write %.300s (RF_PCAP): %s", full,
 		 strerror(-ret));
 	return RF_ERR_SYSTEM;
 }
@@ -92,7 +91,7 @@ static int context_endpoint(struct rf_context *ctx, uint32_t ip)
 
 	memcpy(cfg.mac, ctx->io->mac, sizeof(cfg.mac));
 	if (roce_endpoint_create(&cfg, &ctx->ep) != ROCE_OK) {
-		snprintf(rf_create_text, RF_TEXT_MAX, "no memory for the endpoint");
+		snprintf(rf_error_text, RF_TEXT_MAX, "no memory for the endpoint");
 		return RF_ERR_NO_MEMORY;
 	}
 	return RF_OK;
@@ -109,7 +108,7 @@ static int context_thread(struct rf_context *ctx)
 	ret = pthread_create(&ctx->thread, NULL, rf_progress_thread, ctx);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret) {
-		snprintf(rf_create_text, RF_TEXT_MAX, "cannot start the progress thread: %s",
+		snprintf(rf_error_text, RF_TEXT_MAX, "cannot start the progress thread: %s",
 			 strerror(ret));
 		return RF_ERR_SYSTEM;
 	}
@@ -154,7 +153,7 @@ static int context_log(struct rf_context *ctx, const struct rf_context_config *c
 		rank = (int)env.rank;
 	ret = rf_log_open(&ctx->log, CONFIG(config, log_level, RF_LOG_DEFAULT),
 			  CONFIG(config, log, NULL), CONFIG(config, log_arg, NULL), rank,
-			  rf_create_text, RF_TEXT_MAX);
+			  rf_error_text, RF_TEXT_MAX);
 	if (!ret)
 		rf_settings_warn(rf_log_warn, &ctx->log);
 	return ret;
@@ -168,9 +167,10 @@ static int context_new(const struct rf_context_config *config, struct rf_context
 	int ret;
 
 	if (!ctx) {
-		snprintf(rf_create_text, RF_TEXT_MAX, "no memory for the context");
+		snprintf(rf_error_text, RF_TEXT_MAX, "no memory for the context");
 		return RF_ERR_NO_MEMORY;
 	}
+	ctx->forks = rf_forks_now();
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -237,7 +237,7 @@ static int mtu_setting(const struct rf_context_config *config, unsigned int *mtu
 	int ret = RF_OK;
 
 	if (!value)
-		ret = rf_setting_number("RF_MTU", 256, 4096, &value, rf_create_text, RF_TEXT_MAX);
+		ret = rf_setting_number("RF_MTU", 256, 4096, &value, rf_error_text, RF_TEXT_MAX);
 	*mtu = (unsigned int)value;
 	return ret;
 }
@@ -246,7 +246,7 @@ static int mtu_setting(const struct rf_context_config *config, unsigned int *mtu
 static int context_ip(const char *text, const struct rf_io *io, unsigned int rank, uint32_t *ip)
 {
 	if (*text)
-		return rf_ip_parse("own address (RF_IP)", text, ip, rf_create_text, RF_TEXT_MAX);
+		return rf_ip_parse("own address (RF_IP)", text, ip, rf_error_text, RF_TEXT_MAX);
 	*ip = io->ip ? io->ip : 0x0a000001u + rank;
 	return RF_OK;
 }
@@ -259,7 +259,7 @@ static int open_dpdk(struct rf_context *ctx, const struct rf_context_config *con
 	const char *args = CONFIG(config, dpdk_args, NULL);
 	struct rf_env env = {0};
 	char full[512];
-	int ret = rf_env_read(&env, rf_create_text, RF_TEXT_MAX);
+	int ret = rf_env_read(&env, rf_error_text, RF_TEXT_MAX);
 
 	if (ret)
 		return ret;
@@ -273,7 +273,7 @@ static int open_dpdk(struct rf_context *ctx, const struct rf_context_config *con
 			.warn = rf_log_warn,
 			.warn_arg = &ctx->log,
 		},
-		io, rf_create_text, RF_TEXT_MAX);
+		io, rf_error_text, RF_TEXT_MAX);
 	if (ret)
 		return ret;
 	ret = context_ip(ip_text, *io, env.rank, ip);
@@ -296,9 +296,8 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 	uint32_t ip = 0;
 	int ret;
 
-	rf_create_text[0] = '\0';
 	if (!out || (config && config->size < sizeof(config->size))) {
-		snprintf(rf_create_text, RF_TEXT_MAX,
+		snprintf(rf_error_text, RF_TEXT_MAX,
 			 "config.size is not set: use "
 			 "RF_CONTEXT_CONFIG_INIT");
 		return RF_ERR_INVALID;
@@ -312,7 +311,7 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 		return ret;
 	ret = mtu_setting(config, &mtu);
 	if (!ret)
-		ret = rf_backend_open(&ctx->log, device, ip_text, mtu, &verbs, &io, rf_create_text,
+		ret = rf_backend_open(&ctx->log, device, ip_text, mtu, &verbs, &io, rf_error_text,
 				      RF_TEXT_MAX);
 	if (ret == 0 && *device)
 		ret = open_dpdk(ctx, config, device, ip_text, mtu, &io, &ip);
@@ -330,9 +329,11 @@ int rf_context_destroy(struct rf_context *ctx)
 {
 	if (!ctx)
 		return RF_OK;
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	if (ctx->comm) {
-		rf_fail(ctx, 0, "destroy the communicator first");
+		rf_fail(ctx, RF_ERR_BUSY, "destroy the communicator first");
 		rf_unlock(ctx);
 		return RF_ERR_BUSY;
 	}
@@ -362,8 +363,10 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
 	struct rf_group *g;
 	size_t size;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	if (!stats || stats->size < sizeof(stats->size))
-		return rf_fail_unlocked(ctx, RF_ERR_INVALID, "stats.size is not set");
+		return rf_fail(ctx, RF_ERR_INVALID, "stats.size is not set");
 	rf_lock(ctx);
 	s.reductions = ctx->reductions;
 	s.bytes_reduced = ctx->bytes_reduced;

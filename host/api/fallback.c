@@ -23,7 +23,7 @@ static void fallback_gather(struct rf_group *g) RF_REQUIRES(rf_context_class)
 				     want.timeout_ms);
 		rf_lock(ctx);
 	}
-	rf_fallback_gathered(g->resume, ret, ctx->error, values);
+	rf_fallback_gathered(g->resume, ret, rf_error_text, values);
 }
 
 static void fallback_create(struct rf_group *g) RF_REQUIRES(rf_context_class)
@@ -42,7 +42,7 @@ static void fallback_create(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	ret = rf_group_create(g->comm, type, op, &config, &ring);
 	rf_lock(ctx);
 	g->ring = ring;
-	rf_fallback_created(g->resume, ret, ctx->error);
+	rf_fallback_created(g->resume, ret, rf_error_text);
 }
 
 static void fallback_call(struct rf_group *g) RF_REQUIRES(rf_context_class)
@@ -58,7 +58,7 @@ static void fallback_call(struct rf_group *g) RF_REQUIRES(rf_context_class)
 			rf_sleep(ctx, RF_NEVER);
 		ret = rf_request_take(r);
 	}
-	rf_fallback_called(g->resume, ret, ctx->error);
+	rf_fallback_called(g->resume, ret, rf_error_text);
 }
 
 static void fallback_drive(struct rf_group *g) RF_REQUIRES(rf_context_class)

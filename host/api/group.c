@@ -127,9 +127,9 @@ static void group_gather(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	rf_unlock(ctx);
 	ret = values ? rf_comm_gather(g->comm, want.name, want.value, want.len, values,
 				      want.timeout_ms)
-		     : rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY, "no memory for the ranks' messages");
+		     : rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the ranks' messages");
 	rf_lock(ctx);
-	rf_member_gathered(g->member, ret, ctx->error, RF_MEMBER_NOBODY, values, rf_now());
+	rf_member_gathered(g->member, ret, rf_error_text, RF_MEMBER_NOBODY, values, rf_now());
 	rf_group_events(g);
 	free(values);
 }
@@ -212,7 +212,7 @@ static int group_pair(struct rf_group *g, struct rf_member_end *own) RF_REQUIRES
 	rf_random(&psn, sizeof(psn));
 	own->start_psn = psn & ROCE_PSN_MASK;
 	if (ctx->verbs) {
-		ret = rf_pair_verbs_init(&g->verbs, ctx->verbs, ctx->error, RF_TEXT_MAX);
+		ret = rf_pair_verbs_init(&g->verbs, ctx->verbs, rf_error_text, RF_TEXT_MAX);
 		if (ret) {
 			g->verbs.base.ops->disconnect(&g->verbs.base);
 			return ret;
@@ -349,27 +349,29 @@ int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 	char why[RF_TEXT_MAX];
 	int ret;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	if (!out || (config && config->size < sizeof(config->size)))
-		return rf_fail_unlocked(ctx, RF_ERR_INVALID,
-					"config.size is not set: use RF_GROUP_CONFIG_INIT");
+		return rf_fail(ctx, RF_ERR_INVALID,
+			       "config.size is not set: use RF_GROUP_CONFIG_INIT");
 	g = calloc(1, sizeof(*g));
 	if (!g)
-		return rf_fail_unlocked(ctx, RF_ERR_NO_MEMORY, "no memory for the group");
+		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the group");
 	g->comm = comm;
 	g->type = type;
 	g->op = op;
 	ret = group_settings(g, config, why, sizeof(why));
 	if (ret) {
 		free(g);
-		return rf_fail_unlocked(ctx, ret, why);
+		return rf_fail(ctx, ret, "%s", why);
 	}
 	rf_lock(ctx);
 	ret = group_make(g);
-	memcpy(why, ctx->error, sizeof(why));
+	memcpy(why, rf_error_text, sizeof(why));
 	rf_unlock(ctx);
 	if (ret) {
 		rf_group_end(g, false);
-		return rf_fail_unlocked(ctx, ret, why);
+		return rf_fail(ctx, ret, "%s", why);
 	}
 	*out = g;
 	return RF_OK;
@@ -382,10 +384,12 @@ int rf_group_order(const struct rf_group *group, struct rf_order *order)
 		       group->comm->ranks * sizeof(struct rf_rank_place);
 	size_t size = order ? order->size : 0;
 
+	if (rf_usable(group->comm->ctx))
+		return RF_ERR_INVALID;
 	if (size < least)
-		return rf_fail_unlocked(group->comm->ctx, RF_ERR_INVALID,
-					"order.size is not set, or too small for the places of all "
-					"ranks: use RF_ORDER_INIT");
+		return rf_fail(group->comm->ctx, RF_ERR_INVALID,
+			       "order.size is not set, or too small for the places of all "
+			       "ranks: use RF_ORDER_INIT");
 	rf_lock(group->comm->ctx);
 	o = group->order;
 	rf_unlock(group->comm->ctx);

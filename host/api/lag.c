@@ -71,8 +71,10 @@ int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers
 	unsigned int next = 0;
 	int ret;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	if (size < sizeof(size))
-		return rf_fail_unlocked(
+		return rf_fail(
 			ctx, RF_ERR_INVALID,
 			"stragglers.size is not set: set it to sizeof(struct rf_stragglers)");
 	rf_lock(ctx);

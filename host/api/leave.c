@@ -9,6 +9,8 @@ int rf_group_destroy(struct rf_group *group)
 	if (!group)
 		return RF_OK;
 	ctx = group->comm->ctx;
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	if (group->outstanding && group->status) {
 		/* The box has failed, and no thread has waited for the unfinished call. */

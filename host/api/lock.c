@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-_Thread_local char rf_create_text[RF_TEXT_MAX];
+_Thread_local char rf_error_text[RF_TEXT_MAX];
 static _Thread_local char last_text[RF_TEXT_MAX];
 
 uint64_t rf_now(void)
@@ -54,30 +54,52 @@ void rf_context_pcap_end(struct rf_context *ctx)
 
 int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
 {
+	char text[RF_TEXT_MAX];
 	va_list args;
 
+	/* the arguments may be the text of an earlier failure */
 	va_start(args, format);
-	vsnprintf(ctx->error, sizeof(ctx->error), format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	memcpy(rf_error_text, text, sizeof(text));
 	rf_log_line(&ctx->log, RF_LOG_TRACE, "returned %d (%s): %s", status, rf_strerror(status),
-		    ctx->error);
-	return status;
-}
-
-int rf_fail_unlocked(struct rf_context *ctx, int status, const char *text)
-{
-	rf_lock(ctx);
-	rf_fail(ctx, status, "%s", text);
-	rf_unlock(ctx);
+		    text);
 	return status;
 }
 
 const char *rf_last_error_text(struct rf_context *ctx)
 {
-	if (!ctx)
-		return rf_create_text;
-	rf_lock(ctx);
-	memcpy(last_text, ctx->error, sizeof(last_text));
-	rf_unlock(ctx);
+	(void)ctx;
+	memcpy(last_text, rf_error_text, sizeof(last_text));
 	return last_text;
+}
+
+/* ---- fork ---- */
+
+static atomic_uint forks;
+static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+
+static void in_child(void)
+{
+	atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+unsigned int rf_forks_now(void)
+{
+	pthread_once(&forks_once, watch_forks);
+	return atomic_load(&forks);
+}
+
+int rf_usable(struct rf_context *ctx)
+{
+	if (ctx->forks == atomic_load(&forks))
+		return RF_OK;
+	return rf_fail(ctx, RF_ERR_INVALID,
+		       "this process has inherited the object by fork(): it belongs to the parent; "
+		       "make a context of its own after the fork");
 }

@@ -73,6 +73,8 @@ int rf_progress(struct rf_context *ctx, unsigned int timeout_us)
 	uint64_t until = rf_now() + (uint64_t)timeout_us * 1000;
 	unsigned int done;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	if (!ctx->io) {
 		rf_unlock(ctx);

@@ -27,8 +27,10 @@ int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t c
 	struct rf_context *ctx = group->comm->ctx;
 	int ret;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	if (!request)
-		return rf_fail_unlocked(ctx, RF_ERR_INVALID, "request is NULL");
+		return rf_fail(ctx, RF_ERR_INVALID, "request is NULL");
 	rf_lock(ctx);
 	ret = rf_request_start(group, send, recv, count, request);
 	if (!ret && ctx->manual)
@@ -44,6 +46,8 @@ int rf_test(struct rf_request *request)
 	struct rf_context *ctx = request->group->comm->ctx;
 	int ret;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	if (!request->done && ctx->manual)
 		rf_round(ctx);
@@ -78,6 +82,8 @@ int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 	uint64_t half = rf_now() + timeout_ms * RF_NS_PER_MS / 2;
 	int ret;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	ret = request_wait(request, until == RF_NEVER ? until : half);
 	if (ret == RF_IN_PROGRESS) {
@@ -98,6 +104,8 @@ int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t co
 	struct rf_request *r;
 	int ret;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	ret = rf_request_start(group, send, recv, count, &r);
 	if (!ret) {
@@ -112,6 +120,8 @@ int rf_abort(struct rf_group *group)
 {
 	struct rf_context *ctx = group->comm->ctx;
 
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
 	rf_lock(ctx);
 	rf_group_fail(group->ring ? group->ring : group, true, RF_ERR_ABORTED,
 		      "rf_abort() was called");

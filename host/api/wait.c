@@ -62,5 +62,5 @@ int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, si
 	ret = rf_store_gather(comm->store, name, value, len, values, timeout_ms, text,
 			      sizeof(text));
 	rf_mutex_unlock(&comm->store_lock, rf_store_class);
-	return ret ? rf_fail_unlocked(comm->ctx, ret, text) : RF_OK;
+	return ret ? rf_fail(comm->ctx, ret, "%s", text) : RF_OK;
 }

@@ -17,7 +17,13 @@
  *
  * Threads. Calls on different contexts are independent. Calls on one context, and on objects
  * made from it, may come from any thread: they are serialised inside. The caller must make
- * collective calls on a group in the same order on every rank.
+ * collective calls on a group in the same order on every rank. An object may be destroyed by
+ * another thread than made it, once no other call uses it or an object made from it. The text of
+ * an error belongs to the thread whose call has failed.
+ *
+ * fork(). The objects belong to the process that made them. In a child every call on one returns
+ * RF_ERR_INVALID and changes nothing. A child may make a context of its own; with a DPDK device
+ * only if no process before it in the line of forks has opened one.
  *
  * Buffers. The library owns a buffer given to rf_allreduce() or rf_iallreduce() until the call or
  * the request completes, with success or error. From then on the caller owns it again. Elements are
@@ -133,10 +139,9 @@ const char *rf_version(void);
 const char *rf_strerror(int status);
 
 /*
- * Describes the last call on this context that failed, and the remedy: ranks, addresses, deadlines.
- * With NULL: the last failed rf_context_create() of this thread. The text belongs to the library
- * and stays valid until the calling thread's next rf_last_error_text(). It is "" if nothing has
- * failed.
+ * Describes the last call of this thread that failed, and the remedy: ranks, addresses, deadlines.
+ * Failures of other threads do not change it. ctx may be NULL. The text belongs to the library and
+ * stays valid until the calling thread's next rf_last_error_text(). It is "" if nothing has failed.
  */
 const char *rf_last_error_text(struct rf_context *ctx);
 

@@ -24,7 +24,7 @@ interop_run    = BUILD=$(BUILD) $(PYTHON) -B tests/interop/run.py $(1)
 $(foreach c,foreign verbs-2 plain,$(eval $(call test,interop-$(c),$(call interop_run,--quick $(c)),$(INTEROP_DEPS))))
 
 # Wireshark's view of a group, read by tshark.
-$(eval $(call test,dissector,$(PYTHON) -B tests/interop/dissector.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))
+$(eval $(call test,dissector,$(PYTHON) -B tests/interop/dissector.py $(BUILD)/bin/ringfold-sim $(BUILD)/bin/ringfold-gen $(BUILD)/tests/sim_play,$(BUILD)/bin/ringfold-sim $(BUILD)/bin/ringfold-gen $(BUILD)/tests/sim_play))
 
 # Third-party switches. `make interop` installs Open vSwitch; `make test` skips it if it is not installed.
 $(foreach k,bridge ovs,$(eval $(call test,switch-$(k),$(PYTHON) -B tests/interop/switches.py $(k),$(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-perf)))

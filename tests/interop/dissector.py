@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Tests the Wireshark dissector with tshark: its output for each packet is compared with what this file computes on its own.
 
-    dissector.py RINGFOLD_SIM
+    dissector.py RINGFOLD_SIM RINGFOLD_GEN PLAY
 
-Captures come from `ringfold sim` with and without loss. Exit codes: 0 good, 77 no tshark, else failed.
+Captures come from `ringfold sim` with and without loss, and from `ringfold gen` and tests/sim/play.c. Exit codes: 0 good, 77 no tshark, else failed.
 """
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import frames
 from capture import be, members, messages
 from report import FAILED, check
+from spoil import remake, write
+from sums import packet_of
 
 SCRIPT = "tools/wireshark/ringfold.lua"
 BOX = bytes.fromhex("0252460000")
@@ -186,23 +189,28 @@ def vectors(folder):
     cut = [b[:-4] for b in blocks]
     with open(path, "wb") as f:
         f.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-        disagree = bytearray(blocks[3])
-        disagree[57] = 31
-        for m in blocks + cut + [bytes(disagree)]:
+        for m in blocks + cut:
             udp = struct.pack(">HHHH", 51000, 4791, len(m) + 8, 0)
             ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(m), 0, 0, 64, 17, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 254)))
             d = bytes(6) + bytes.fromhex("020000000001") + b"\x08\x00" + ip + udp + m
             f.write(struct.pack("<IIII", 0, 0, len(d), len(d)) + d)
     info = tshark(path, "-T", "fields", "-e", "_ws.col.Info").splitlines()
     failures = tshark(path, "-Y", "ringfold_ctl.failed", "-T", "fields", "-e", "frame.number").split()
-    check("... a refusal is an error", failures == ["4"], failures)
+    check("... a refusal is an error", failures == ["5"], failures)
     failures = tshark(path, "-Y", "ringfold_ctl.disagree", "-T", "fields", "-e", "frame.number").split()
-    check("... ranks that disagree are an error of their own", failures == [str(2 * len(blocks) + 1)], failures)
-    want = ("JOIN,", "LEAVE,", "JOIN: READY,", "JOIN: FAILED TAG,", "STATUS: PAGE LAG,")
+    check("... ranks that disagree are an error of their own", failures == ["6"], failures)
+    want = ("JOIN,", "JOIN,", "LEAVE,", "JOIN: READY,", "JOIN: FAILED TAG,", "JOIN: FAILED DISAGREE,", "STATUS: PAGE LAG,")
     check("the test vectors of the protocol", len(blocks) == len(want) and all(i.startswith(w) for i, w in zip(info, want)), info)
     values = tshark(path, "-Y", "frame.number == 1", "-T", "fields", "-e", "ringfold_ctl.start_psn", "-e", "ringfold_ctl.peer", "-e",
                     "ringfold_ctl.deadline_ms").split()
     check("... fields of the JOIN", values == [str(0x123456), "10.0.0.3", "30000"], values)
+    fields = [a for name in ("mirror", "directed", "type", "op", "family") for a in ("-e", f"ringfold_ctl.{name}")]
+    values = [tshark(path, "-Y", f"frame.number == {n}", "-T", "fields", *fields).split() for n in (1, 2)]
+    on = [v.replace("True", "1").replace("False", "0") for row in values for v in row]
+    check("... mirror, directed, type, operation, family of both JOINs", on == ["0", "0", "1", "2", "0", "1", "1", "8", "6", "4"], on)
+    fields = [a for name in ("box", "other", "what", "other_value") for a in ("-e", f"ringfold_ctl.{name}")]
+    values = tshark(path, "-Y", "ringfold_ctl.disagree", "-T", "fields", *fields).split()
+    check("... both sides of a disagreement", values[1:] == ["1", "1", "0x20004003"], values)
     marked = tshark(path, "-Y", "ringfold_ctl.short", "-T", "fields", "-e", "frame.number").split()
     check("... each of them cut short is marked", marked == [str(n) for n in range(len(blocks) + 1, 2 * len(blocks) + 1)], marked)
 
@@ -225,6 +233,130 @@ def table(folder):
     check("a table with a wrong PSN is noticed here", read_by_tshark(late, "-o", f"ringfold.table:{saved}") != want)
 
 
+# ---- directed groups ----
+
+KINDS = ("own use", "all-reduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter", "barrier", "batch")
+IMMEDIATE = ("imm", "kind", "call", "hash", "wants", "gives", "op", "type", "low")
+
+
+def from_box(packet):
+    return packet.data[6:11] == BOX
+
+
+def immediates(path):
+    """What an immediate says, worked out from the bytes: {frame: the fields of IMMEDIATE}."""
+    out = {}
+    for f in frames.read(path):
+        p = packet_of(f.data)
+        if p and p.imm is not None:
+            i = p.imm
+            out[f.number] = (i, i >> 28, i >> 26 & 3, (i >> 14 & 0xffc) | (i >> 12 & 3), i >> 15 & 1, i >> 14 & 1, i >> 8 & 15, i >> 4 & 15,
+                             i & 15)
+    return out
+
+
+def immediates_by_tshark(path, *more):
+    args = ["-Y", "ringfold.imm", "-T", "fields", "-e", "frame.number"]
+    for name in IMMEDIATE:
+        args += ["-e", f"ringfold.{name}"]
+    rows = [line.split("\t") for line in tshark(path, *args, *more).splitlines()]
+    flag = {"1": 1, "0": 0, "True": 1, "False": 0}
+    return {int(r[0]): tuple(flag[v] if name in ("wants", "gives") else int(v, 0) for name, v in zip(IMMEDIATE, r[1:])) for r in rows}
+
+
+def control_frame(plan, rank, verb, body, reply=False):
+    """A control message of version 3 between a rank and the box, made by hand."""
+    m = b"RFCT" + struct.pack(">BBHHH", 3, verb, 0xc000 if reply else 0, 56 + len(body), 0)
+    m += struct.pack(">QHHIIQQQ", plan["job"], rank, 0, 1, 1, rank + 1, 0, 0) + body
+    ends = [bytes(int(w) for w in plan["ranks"][rank]["ip"].split(".")), bytes((10, 0, 0, 254))]
+    macs = [bytes.fromhex(plan["ranks"][rank]["mac"].replace(":", "")), bytes.fromhex("025246000010")]
+    if reply:
+        ends, macs = ends[::-1], macs[::-1]
+    ip = bytearray(struct.pack(">BBHHHBBH", 0x45, 0, 28 + len(m), 0, 0x4000, 64, 17, 0) + ends[0] + ends[1])
+    struct.pack_into(">H", ip, 10, 0xffff ^ frames.inet_sum(ip))
+    return macs[1] + macs[0] + b"\x08\x00" + bytes(ip) + struct.pack(">HHHH", 50000, 4791, 8 + len(m), 0) + m
+
+
+def joins(plan):
+    """JOIN of every rank of a plan, and one READY."""
+    size = len(plan["ranks"])
+    log2 = {name: plan_value.bit_length() - 1 for name, plan_value in (("mtu", plan["mtu"]), ("slots", plan["directed"]["slots"]))}
+    out = []
+    for number, r in enumerate(plan["ranks"]):
+        to = plan["ranks"][(number + 1) % size]
+        own = bytes(int(w) for w in r["ip"].split("."))
+        flags, peer, peer_qpn = 0x80, bytes(int(w) for w in to["ip"].split(".")), to["recv_qpn"]
+        if "mirror" in plan:
+            flags, peer, peer_qpn = 0xc0, bytes(4), 0
+        body = struct.pack(">HBBBBBBHBB", size, 0, 0, log2["mtu"], log2["slots"], 4, r["port"], flags, 4, 0) + own
+        body += struct.pack(">I", r["qpn"]) + peer + struct.pack(">IIIII", peer_qpn, r["start_psn"], plan["shift"], 0xffffffff, 1000)
+        out.append(control_frame(plan, number, 1, body))
+    ready = struct.pack(">BBHHBBBBHIIII", 2, log2["slots"], size, plan["directed"]["slots"] // 2, 0, 0, 1, 0, 0, 0, 0, 0, 0)
+    out.append(control_frame(plan, 0, 1, ready + bytes(2 * size), True))
+    return out
+
+
+def directed(folder, gen, play, *options):
+    text = " ".join(options) or "ring"
+    there = os.path.join(folder, "directed")
+    subprocess.run([gen, "--out", there, "--directed", "--dtype", "all", "--op", "all", "--messages", "60", "--size", "2000", *options],
+                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([play, "model", there, "1"], check=True, stdout=subprocess.DEVNULL)
+    with open(os.path.join(there, "traffic.json"), encoding="utf-8") as f:
+        plan = json.load(f)
+    some = [bytes(f.data) for name in ("port0", "port1", "out0", "out1") for f in frames.read(os.path.join(there, f"{name}.pcap"))]
+    known, alone = os.path.join(folder, "known.pcap"), os.path.join(folder, "alone.pcap")
+    write(known, joins(plan) + some)
+    write(alone, some)
+    for path, how, more in ((known, "after JOIN", ()), (alone, "by preference", ("-o", "ringfold.directed:TRUE"))):
+        got, want = immediates_by_tshark(path, *more), immediates(path)
+        differ = [(n, got.get(n), want.get(n)) for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)]
+        check(f"directed, {text}, {how}: {len(want)} immediates", len(want) > 200 and not differ, differ[:3])
+        bad = tshark(path, "-Y", "ringfold.note.order || ringfold.note.immediate || _ws.malformed || _ws.lua.error", *more)
+        check("... nothing to complain of", not bad, bad)
+    check("... not without JOIN and preference", not immediates_by_tshark(alone))
+    ranks(known, plan, text)
+    info = tshark(known, "-Y", "ringfold.kind == 8", "-T", "fields", "-e", "_ws.col.Info").splitlines()
+    check("... the Info column of a barrier", info and all(re.match(r"rank \d data \d+, barrier call \d \w+ \w+ wants, job", i) for i in info), info[:2])
+    spoilt(folder, joins(plan), some, text)
+
+
+def ranks(path, plan, text):
+    """Rank, index and direction of every packet."""
+    args = [a for name in ("frame.number", "ringfold.rank", "ringfold.index", "ringfold.role") for a in ("-e", name)]
+    got = dict((int(n), (int(r), int(i), role)) for n, r, i, role in
+               (line.split("\t") for line in tshark(path, "-Y", "ringfold", "-T", "fields", *args).splitlines()))
+    want = {}
+    for f in frames.read(path):
+        p = packet_of(f.data)
+        if not p:
+            continue
+        ip = ".".join(str(b) for b in (p.to if from_box(p) and "mirror" in plan else p.source))
+        rank, = (n for n, r in enumerate(plan["ranks"]) if r["ip"] == ip)
+        index = (p.psn - plan["ranks"][rank]["start_psn"]) % (1 << 24)
+        want[f.number] = (rank, index, "data " + ("from" if from_box(p) else "to") + " the box")
+    differ = [(n, got.get(n), want.get(n)) for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)]
+    check(f"directed, {text}: rank, index and direction of {len(want)} packets", len(want) > 200 and not differ, differ[:3])
+
+
+def spoilt(folder, before, some, text):
+    """An immediate with another index, and ones with codes that are not allowed, each marked where it is and nowhere else."""
+    path = os.path.join(folder, "spoilt.pcap")
+    with_data = [n for n, d in enumerate(some) if (p := packet_of(d)) and p.imm is not None and p.payload and not from_box(p)]
+    empty = [n for n, d in enumerate(some) if (p := packet_of(d)) and p.imm is not None and not p.payload and not from_box(p)]
+    back = [n for n, d in enumerate(some) if (p := packet_of(d)) and p.imm is not None and p.payload and from_box(p)]
+    for what, number, at, mask, note in (("another index", with_data[9], 43, 2, "order"), ("operation 7 or more", with_data[9], 42, 8, "immediate"),
+                                         ("gives, but is empty", empty[5], 42, 0x40, "immediate"), ("data, does not give", with_data[7], 42, 0x40, "immediate"),
+                                         ("data for one who does not want", back[5], 42, 0x80, "immediate")):
+        p = packet_of(some[number])
+        ip = bytearray(p.ip[:-4])
+        ip[at] = ip[at] | 15 if mask == 8 else ip[at] ^ mask
+        write(path, before + some[:number] + [remake(p, ip)] + some[number + 1:])
+        got = marked(path, "ringfold.note.order || ringfold.note.immediate")
+        here = number + len(before) + 1
+        check(f"directed, {text}: {what} is marked", got == [here] and marked(path, f"ringfold.note.{note}") == [here], (got, here))
+
+
 def main(argv):
     if not shutil.which("tshark"):
         print("tshark is not installed")
@@ -238,6 +370,8 @@ def main(argv):
         capture(argv[1], folder, "--ranks", "3", "--size", "96K", "--slots", "64", "--loss", "1%", "--seed", "6")
         experts(folder, "1 % loss")
         vectors(folder)
+        directed(folder, argv[2], argv[3])
+        directed(folder, argv[2], argv[3], "--steering", "mirror")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if FAILED else 0

@@ -8,9 +8,11 @@
 -- a part of such a capture is sufficient. Captures by other tools that begin after the JOINs need a table, a text file named by
 -- the preference ringfold.table (-o ringfold.table:FILE), one line per rank:
 --
---   JOB GROUP RANK ADDRESS QPN SUCCESSOR_ADDRESS SUCCESSOR_QPN START_PSN SHIFT SLOTS
+--   JOB GROUP RANK ADDRESS QPN SUCCESSOR_ADDRESS SUCCESSOR_QPN START_PSN SHIFT SLOTS [mirror] [directed]
 --
--- the job decimal, other numbers decimal or 0x..; the preference ringfold.save writes such a file from what was learnt. Normative: docs/control-protocol.md.
+-- (mirror: the successor is the box's port, with the rank's own QPN.) In a directed group the immediate is taken apart; where the
+-- group is not known, the preference ringfold.directed (-o ringfold.directed:TRUE) takes all immediates apart. In the table
+-- the job is decimal, other numbers are decimal or 0x..; the preference ringfold.save writes such a file from what was learnt. Normative: docs/control-protocol.md.
 
 local PORT, HEADER, MAGIC = 4791, 56, 0x52464354
 local PSN_MOD = 0x1000000
@@ -19,6 +21,7 @@ local verbs = {[1] = "JOIN", [2] = "LEAVE", [3] = "STATUS", [4] = "ABORT", [5] =
 local results = {[1] = "WAITING", [2] = "READY", [3] = "FAILED", [4] = "DRAINING", [5] = "ENDED", [6] = "OK", [7] = "PAGE"}
 local types = {[0] = "fp32", "bf16", "fp16", "int32", "uint32", "int64", "uint64", "fp64", "int8", "uint8"}
 local ops = {[0] = "sum", "min", "max", "and", "or", "xor", "copy"}
+local kinds = {[0] = "own use", "all-reduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter", "barrier", "batch"}
 local pages = {[1] = "GROUP", [2] = "RANKS", [3] = "BOX", [4] = "PORT", [5] = "FIRMWARE", [6] = "GROUPS", [7] = "CONNECTIONS", [8] = "LOG", [9] = "LAG", [10] = "HELD", [11] = "JOBS"}
 local reasons = {[0] = "NONE", "TRUNCATED", "VERSION", "KEY_UNKNOWN", "TAG", "VERB", "STALE", "FIELD", "RANKS", "RANK_RANGE", "RANK_TAKEN",
   "RANKS_DIFFER", "TYPES_DIFFER", "MTU_DIFFERS", "SETTINGS_DIFFER", "TYPE_UNSUPPORTED", "MTU_UNSUPPORTED", "ADDRESS_TWICE",
@@ -40,23 +43,39 @@ local f = {
   slot = ProtoField.uint32("ringfold.slot", "Slot"),
   repeated = ProtoField.bool("ringfold.repeat", "Repeat"),
   missing = ProtoField.uint32("ringfold.missing", "Packets missing before this one"),
+  imm = ProtoField.uint32("ringfold.imm", "Immediate", base.HEX),
+  kind = ProtoField.uint32("ringfold.kind", "Collective", base.DEC, kinds),
+  call = ProtoField.uint32("ringfold.call", "Number of the call modulo 4"),
+  hash = ProtoField.uint32("ringfold.hash", "Hash of the call", base.HEX),
+  wants = ProtoField.bool("ringfold.wants", "Wants the result"),
+  gives = ProtoField.bool("ringfold.gives", "Gives an operand"),
+  op = ProtoField.uint32("ringfold.op", "Operation", base.DEC, ops),
+  type = ProtoField.uint32("ringfold.type", "Type", base.DEC, types),
+  low = ProtoField.uint32("ringfold.low", "Index modulo 16"),
 }
-rf.fields = {f.job, f.group, f.rank, f.role, f.index, f.slot, f.repeated, f.missing}
+rf.fields = {f.job, f.group, f.rank, f.role, f.index, f.slot, f.repeated, f.missing, f.imm, f.kind, f.call, f.hash, f.wants, f.gives, f.op, f.type,
+  f.low}
 -- What deserves a look: View > Expert Information lists them all.
 local notes = {
   gap = ProtoExpert.new("ringfold.note.gap", "Packets before this one are missing here", expert.group.SEQUENCE, expert.severity.WARN),
   again = ProtoExpert.new("ringfold.note.repeat", "This packet was here before", expert.group.SEQUENCE, expert.severity.NOTE),
   nak = ProtoExpert.new("ringfold.note.nak", "The box asks for packets again (NAK)", expert.group.SEQUENCE, expert.severity.WARN),
   rnr = ProtoExpert.new("ringfold.note.rnr", "The box asks to wait (RNR NAK): another rank is late", expert.group.SEQUENCE, expert.severity.NOTE),
+  order = ProtoExpert.new("ringfold.note.order", "The immediate names another index than the PSN", expert.group.SEQUENCE, expert.severity.ERROR),
+  immediate = ProtoExpert.new("ringfold.note.immediate", "The immediate is not allowed", expert.group.MALFORMED, expert.severity.ERROR),
 }
-rf.experts = {notes.gap, notes.again, notes.nak, notes.rnr}
+rf.experts = {notes.gap, notes.again, notes.nak, notes.rnr, notes.order, notes.immediate}
 rf.prefs.table = Pref.string("Table of ranks", "", "File with the ranks of captures that hold no JOIN")
 rf.prefs.save = Pref.string("Save table", "", "File to write what was learnt from JOIN and READY")
+rf.prefs.directed = Pref.bool("Directed groups", false, "Take the immediate of every SEND apart, also where the group is not known")
 
 local field_qpn = Field.new("infiniband.bth.destqp")
 local field_psn = Field.new("infiniband.bth.psn")
 local field_opcode = Field.new("infiniband.bth.opcode")
+local field_imm = Field.new("infiniband.immdt")
+local field_src = Field.new("ip.src")
 local field_dst = Field.new("ip.dst")
+local field_udp = Field.new("udp.length")
 local field_mac = Field.new("eth.src")
 local field_syndrome = Field.new("infiniband.aeth.syndrome")
 
@@ -66,6 +85,7 @@ local field_comment = Field.new("frame.comment")
 local groups  -- "job/group" -> {slots =, shift =}
 local data    -- "address/QPN" of the receiver -> rank that sends to it
 local acks    -- "address/QPN" of the sender -> the same rank: its ACKs arrive there
+local mirrors -- "address/QPN" of a mirror rank -> the rank: its packets come from there and go back there
 local seen    -- for each capture interface: index -> first frame
 local highest -- for each capture interface: the highest index so far
 local verdict -- frame -> result of the first pass
@@ -85,6 +105,10 @@ local function number64(text)
 end
 
 local function add_rank(r)
+  if r.mirror then
+    mirrors[r.ip .. "/" .. r.qpn] = r
+    return
+  end
   data[r.peer_ip .. "/" .. r.peer_qpn] = r
   acks[r.ip .. "/" .. r.qpn] = r
 end
@@ -97,11 +121,14 @@ local function load_table(path)
       w[#w + 1] = word
     end
     if #w > 0 then
-      assert(#w == 10, "ringfold.table: ten words in a line: " .. line)
+      local more = " " .. table.concat(w, " ", 11) .. " "
+      assert(#w >= 10 and more:gsub(" mirror ", " "):gsub(" directed ", " "):match("^ *$"),
+             "ringfold.table: ten words in a line, then mirror, directed: " .. line)
       local key = w[1] .. "/" .. w[2]
       groups[key] = {slots = number(w[10])}
       add_rank({job = number64(w[1]), key = key, group = number(w[2]), rank = number(w[3]), ip = w[4], qpn = number(w[5]), peer_ip = w[6],
-                peer_qpn = number(w[7]), start = number(w[8]), shift = number(w[9])})
+                peer_qpn = number(w[7]), start = number(w[8]), shift = number(w[9]), mirror = more:match(" mirror ") ~= nil,
+                directed = more:match(" directed ") ~= nil})
     end
   end
   file:close()
@@ -110,10 +137,13 @@ end
 local function save_table()
   local file = assert(io.open(rf.prefs.save, "w"))
   local lines = {}
-  for _, r in pairs(data) do
-    local g = groups[r.key]
-    lines[#lines + 1] = string.format("%s %d %d %s %d %s %d 0x%06x 0x%06x %d\n", tostring(r.job), r.group, r.rank, r.ip, r.qpn, r.peer_ip,
-                                      r.peer_qpn, r.start, r.shift, g and g.slots or 0)
+  for _, ranks in ipairs({data, mirrors}) do
+    for _, r in pairs(ranks) do
+      local g = groups[r.key]
+      lines[#lines + 1] = string.format("%s %d %d %s %d %s %d 0x%06x 0x%06x %d%s%s\n", tostring(r.job), r.group, r.rank, r.ip, r.qpn, r.peer_ip,
+                                        r.peer_qpn, r.start, r.shift, g and g.slots or 0, r.mirror and " mirror" or "",
+                                        r.directed and " directed" or "")
+    end
   end
   table.sort(lines)
   file:write(table.concat(lines))
@@ -121,7 +151,7 @@ local function save_table()
 end
 
 function rf.init()
-  groups, data, acks, seen, highest, verdict = {}, {}, {}, {}, {}, {}
+  groups, data, acks, mirrors, seen, highest, verdict = {}, {}, {}, {}, {}, {}, {}
   if rf.prefs.table ~= "" then
     load_table(rf.prefs.table)
   end
@@ -163,6 +193,10 @@ local function noted(from_box)
   return found
 end
 
+local function is_of_box(mac)
+  return mac:sub(1, 14) == "02:52:46:00:00"
+end
+
 local function classify(pinfo, opcode)
   local psn, qpn = field_psn(), field_qpn()
   if not psn or not qpn then
@@ -170,9 +204,14 @@ local function classify(pinfo, opcode)
   end
   local place = tostring(field_dst()) .. "/" .. qpn.value
   local mac = tostring(field_mac())
-  local from_box = mac:sub(1, 14) == "02:52:46:00:00"
+  local from_box = is_of_box(mac)
   local ack = opcode == 0x11
   local r = (ack and acks or data)[place]
+  -- Behind a router nobody sees the box's MAC, but what goes to a mirror rank on its own QPN is from the box.
+  local sender = mirrors[tostring(field_src()) .. "/" .. qpn.value]
+  if sender or mirrors[place] then
+    r, from_box = sender or mirrors[place], not sender
+  end
   if not r or (not ack and opcode > 0x0b) then
     return noted(from_box)
   end
@@ -192,6 +231,46 @@ local function classify(pinfo, opcode)
   return found
 end
 
+-- What is wrong with an immediate, as docs/box.md has it; nil if nothing is.
+local function fault_of(imm, opcode, from_box)
+  local op, type = bit.band(bit.rshift(imm, 8), 15), bit.band(bit.rshift(imm, 4), 15)
+  local gives, wants = bit.band(imm, 0x4000) ~= 0, bit.band(imm, 0x8000) ~= 0
+  local empty = field_udp().value == 8 + 12 + 4 + 4
+  if op > 6 or type > 9 then
+    return "unknown " .. (op > 6 and "operation " .. op or "type " .. type)
+  elseif op >= 3 and op <= 5 and (type <= 2 or type == 7) then
+    return ops[op] .. " of a floating type"
+  elseif from_box then
+    return not wants and not empty and "data for a rank that does not want it" or nil
+  elseif gives == empty then
+    return gives and "gives without payload" or "payload without gives"
+  elseif opcode == 3 and not (gives and wants) then
+    return "a long message that does not give and want"
+  end
+  return nil
+end
+
+-- Takes the immediate apart. Returns what the Info column says of it.
+local function immediate(t, imm, opcode, from_box, index)
+  local kind, op, type = bit.rshift(imm, 28), bit.band(bit.rshift(imm, 8), 15), bit.band(bit.rshift(imm, 4), 15)
+  local call, low = bit.band(bit.rshift(imm, 26), 3), bit.band(imm, 15)
+  local gives, wants = bit.band(imm, 0x4000) ~= 0, bit.band(imm, 0x8000) ~= 0
+  local part = t:add(f.imm, imm):set_generated()
+  for _, row in ipairs({{f.kind, kind}, {f.call, call}, {f.hash, bit.band(bit.rshift(imm, 16), 0x3ff) * 4 + bit.band(bit.rshift(imm, 12), 3)},
+                        {f.wants, wants}, {f.gives, gives}, {f.op, op}, {f.type, type}, {f.low, low}}) do
+    part:add(row[1], row[2]):set_generated()
+  end
+  if index and index % 16 ~= low then
+    part:add_proto_expert_info(notes.order, string.format("The immediate names index %d modulo 16, the PSN index %d", low, index))
+  end
+  local fault = fault_of(imm, opcode, from_box)
+  if fault then
+    part:add_proto_expert_info(notes.immediate, "The immediate is not allowed: " .. fault)
+  end
+  return string.format("%s call %d %s %s%s%s%s", kinds[kind] or "kind " .. kind, call, types[type] or "type " .. type, ops[op] or "operation " .. op,
+                       gives and " gives" or "", wants and " wants" or "", index and index % 16 ~= low and " ORDER" or "")
+end
+
 function rf.dissector(_, pinfo, tree)
   local opcode = field_opcode()
   if not opcode then
@@ -201,7 +280,13 @@ function rf.dissector(_, pinfo, tree)
     verdict[pinfo.number] = classify(pinfo, opcode.value) or false
   end
   local v = verdict[pinfo.number]
+  local imm = (opcode.value == 3 or opcode.value == 5) and (rf.prefs.directed or v and v.r.directed) and field_imm()
+  imm = imm and imm.range:uint()
   if not v then
+    if imm then
+      local t = tree:add(rf, "ringfold: a directed group")
+      pinfo.cols.info:prepend(immediate(t, imm, opcode.value, is_of_box(tostring(field_mac()))) .. ": ")
+    end
     return
   end
   local t = tree:add(rf, string.format("ringfold: job %s group %d rank %d index %d%s", tostring(v.r.job), v.r.group, v.r.rank, v.index,
@@ -234,8 +319,9 @@ function rf.dissector(_, pinfo, tree)
   if v.repeated then
     t:add_proto_expert_info(notes.again)
   end
-  pinfo.cols.info:prepend(string.format("rank %d %s %d%s%s, job %s: ", v.r.rank, what, v.index, v.repeated and " again" or "",
-                                        v.missing and " after a gap of " .. v.missing or "", tostring(v.r.job)))
+  local said = imm and ", " .. immediate(t, imm, opcode.value, v.role:match("from the box$") ~= nil, v.index) or ""
+  pinfo.cols.info:prepend(string.format("rank %d %s %d%s%s%s, job %s: ", v.r.rank, what, v.index, v.repeated and " again" or "",
+                                        v.missing and " after a gap of " .. v.missing or "", said, tostring(v.r.job)))
 end
 register_postdissector(rf)
 
@@ -280,6 +366,8 @@ local h = {
   slots_min = field(u8, "slots_min_log2", "log2 of the least slots"),
   port = field(u8, "port", "Port of the data"),
   join_flags = field(u16, "join_flags", "Flags of the group", base.HEX),
+  mirror = field(ProtoField.bool, "mirror", "Mirror connection", 16, nil, 0x40),
+  directed = field(ProtoField.bool, "directed", "Directed group", 16, nil, 0x80),
   address = field(ProtoField.ipv4, "address", "Address of the data"),
   qpn = field(u32, "qpn", "QPN", base.HEX),
   peer = field(ProtoField.ipv4, "peer", "Address of the successor"),
@@ -318,7 +406,8 @@ local function rows(t, tvb, at, what)
   return true
 end
 
-local JOIN = {{h.ranks, 0, 2}, {h.type, 2, 1}, {h.op, 3, 1}, {h.mtu, 4, 1}, {h.slots, 5, 1}, {h.slots_min, 6, 1}, {h.port, 7, 1}, {h.join_flags, 8, 2}, {h.family, 10, 1},
+local JOIN = {{h.ranks, 0, 2}, {h.type, 2, 1}, {h.op, 3, 1}, {h.mtu, 4, 1}, {h.slots, 5, 1}, {h.slots_min, 6, 1}, {h.port, 7, 1}, {h.join_flags, 8, 2},
+  {h.mirror, 8, 2}, {h.directed, 8, 2}, {h.family, 10, 1},
   {h.address, 12, 4}, {h.qpn, 16, 4}, {h.peer, 20, 4}, {h.peer_qpn, 24, 4}, {h.start, 28, 4}, {h.shift, 32, 4}, {h.lease, 36, 4}, {h.deadline, 40, 4}}
 local REQUEST = {[1] = JOIN, [3] = {{h.page, 0, 1}}, [4] = {{h.code, 0, 4}}}
 local REPLY = {
@@ -348,9 +437,11 @@ local function learn(tvb, reply, key)
     return
   end
   local b = HEADER
+  local flags = tvb(4, 1):uint() >= 3 and tvb(b + 8, 2):uint() or 0
   local own = tostring(tvb(b + 12, 4):ipv4())
   add_rank({job = tvb(12, 8):uint64(), key = key, group = tvb(10, 2):uint(), rank = tvb(20, 2):uint(), ip = own, qpn = tvb(b + 16, 4):uint(),
-            peer_ip = tostring(tvb(b + 20, 4):ipv4()), peer_qpn = tvb(b + 24, 4):uint(), start = tvb(b + 28, 4):uint(), shift = tvb(b + 32, 4):uint()})
+            peer_ip = tostring(tvb(b + 20, 4):ipv4()), peer_qpn = tvb(b + 24, 4):uint(), start = tvb(b + 28, 4):uint(), shift = tvb(b + 32, 4):uint(),
+            mirror = bit.band(flags, 0x40) ~= 0, directed = bit.band(flags, 0x80) ~= 0})
 end
 
 function ctl.dissector(tvb, pinfo, tree)

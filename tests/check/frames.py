@@ -33,7 +33,7 @@ import struct
 import sys
 import zlib
 
-from frames_cause import Groups, Switch
+from frames_cause import MAGIC, Groups, Switch
 from frames_file import IN, OUT, BadFile, Frame, read  # noqa: F401 (Frame is for those who import this file)
 
 ROCE_PORT = 4791
@@ -149,6 +149,12 @@ class Checker:
             return "comes in with a MAC of the box as its source"
         return None
 
+    def of_box(self, frame):
+        """Whether a frame has a MAC of the box as its source, or, if that is not known, is sent by a boxN."""
+        if self.box_mac is None:
+            return frame.box_port is not None and frame.direction == OUT
+        return (int.from_bytes(frame.data[6:12], "big") - self.box_mac) & 0xffffffffffff < 8
+
     def flooded(self, frame):
         """Checks a frame that another port of the box has sent."""
         if frame.number > self.blind and not self.switch.floods(frame):
@@ -185,7 +191,7 @@ class Checker:
         if dport != ROCE_PORT:
             self.count("other UDP")
             return None
-        if self.box_ip is not None and self.box_ip in (bytes(ip[12:16]), bytes(ip[16:20])):
+        if self.box_ip is not None and (self.box_ip in (bytes(ip[12:16]), bytes(ip[16:20])) or ip[28:32] == MAGIC):
             self.count("control")
             return None
         if head != 20:
@@ -224,7 +230,12 @@ class Checker:
         """New packets of one connection, seen at one place, must have consecutive PSNs."""
         psn = int.from_bytes(ip[37:40], "big")
         response = 0x0d <= opcode <= 0x10 or opcode == 0x12
-        connection = (bytes(ip[16:20]), bytes(ip[33:36]))
+        connection = self.groups.connection_of(bytes(ip[12:16]), bytes(ip[16:20]), bytes(ip[33:36]))
+        if opcode in (0x03, 0x05):
+            imm = (psn, int.from_bytes(ip[40:44], "big"), len(ip) - 48)
+            text = self.groups.immediate(connection, imm, self.of_box(frame))
+            if text:
+                return text
         if self.foreign and connection not in self.groups.connections:
             self.count("foreign")
             return None
@@ -312,6 +323,15 @@ def pad_middle(frames):
     reseal(victim)
 
 
+def immediate(frames):
+    """Another index in an immediate."""
+    victim = [f for f in frames if is_data(f) and f.data[42] in (3, 5)]
+    if not victim:
+        raise BadFile("no immediate")
+    victim[-1].data[57] ^= 1
+    reseal(victim[-1])
+
+
 def syndrome(frames):
     victim = [f for f in frames if f.data[42] == ACK and f.data[36:38] == b"\x12\xb7"][-1]
     victim.data[54] = 0x50
@@ -339,7 +359,7 @@ def foreign_mac(frames):
 MUTANTS = {
     "icrc": flip(-1), "payload": flip(60), "qpn": flip(48), "tos-checksum": flip(15), "ip-length": flip(17),
     "ip-checksum": flip(25), "udp-length": flip(39), "udp-checksum": udp_checksum, "lose": lose, "short": shorten,
-    "long": lengthen, "psn": renumber, "pad": pad_middle, "syndrome": syndrome, "tags": two_tags, "mac": foreign_mac,
+    "long": lengthen, "psn": renumber, "pad": pad_middle, "syndrome": syndrome, "immediate": immediate, "tags": two_tags, "mac": foreign_mac,
 }
 
 

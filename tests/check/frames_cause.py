@@ -6,7 +6,10 @@ import struct
 
 MAGIC = b"RFCT"
 JOIN, ABORT = 1, 4
-READY, FAILED, ENDED = b"\2", b"\3", b"\5"
+WAITING, READY, FAILED, ENDED = b"\1", b"\2", b"\3", b"\5"
+MIRROR, DIRECTED = 0x40, 0x80
+KINDS, OPERATIONS, TYPES = 10, 7, 10
+FLOATING = (0, 1, 2, 7)
 NONCE = b"\x27"  # not an end: the request is repeated
 NO_RANK = 0xffff
 AGE = 299 * 10**9  # the switch's 300 s, minus the time of a frame between switch and box
@@ -47,6 +50,9 @@ class Groups:
 
     def __init__(self, box_ip):
         self.box_ip = box_ip
+        self.boxes = {box_ip}  # its address, and those of its ports that it has named
+        self.mirrors = set()  # (address, QPN) of mirror ranks
+        self.starts = {}  # connection of a directed group -> (start PSN, shift) of its senders
         self.connections = {}  # (address, QPN) of the receiver -> groups with their shifts
         self.live = {}  # group -> tokens of the ranks that got READY
         self.ends = {}  # group -> times, each (from when on, when seen)
@@ -56,10 +62,40 @@ class Groups:
     def learn(self, frames):
         for frame in frames:
             control = self.box_ip and control_of(frame.data)
-            if control and control[0] == self.box_ip:
+            if control and control[0] in self.boxes:
                 self.reply(frame.time, control[2])
-            elif control and control[1] == self.box_ip:
+            elif control and control[1] in self.boxes:
                 self.request(frame.time, control[2])
+
+    def connection_of(self, source, to, qpn):
+        """The connection of a packet: the receiver's end; on a mirror connection the rank's."""
+        return (source, qpn) if (source, qpn) in self.mirrors else (to, qpn)
+
+    def joined(self, group, m):
+        body = m[56:]
+        flags, (start, shift) = (body[9] if m[4] >= 3 else 0), struct.unpack_from(">II", body, 28)
+        connection = (body[20:24], body[25:28])
+        if flags & MIRROR:
+            connection = (body[12:16], body[17:20])
+            self.mirrors.add(connection)
+        self.connections.setdefault(connection, set()).add((group, shift))
+        if flags & DIRECTED:
+            self.starts.setdefault(connection, set()).add((start, shift))
+
+    def immediate(self, connection, packet, from_box):
+        """What is wrong with an immediate of a directed group, or None. packet: (PSN, immediate, bytes of payload)."""
+        psn, imm, size = packet
+        indexes = {(psn + (shift if from_box else 0) - start) & 15 for start, shift in self.starts.get(connection, ())}
+        if not indexes:
+            return None
+        kind, op, dtype, gives, wants = imm >> 28, imm >> 8 & 15, imm >> 4 & 15, imm & 0x4000, imm & 0x8000
+        if imm & 15 not in indexes:
+            return "immediate %08x at PSN %d: not its index" % (imm, psn)
+        if kind >= KINDS or op >= OPERATIONS or dtype >= TYPES or op in (3, 4, 5) and dtype in FLOATING:
+            return "immediate %08x: a code that is not allowed" % imm
+        if not from_box and bool(gives) != (size > 0) or from_box and size and not wants:
+            return "immediate %08x with %d bytes" % (imm, size)
+        return None
 
     def end(self, group, since, seen):
         if self.live.pop(group, None):
@@ -68,8 +104,7 @@ class Groups:
     def request(self, now, m):
         verb, group, rank = m[5], (m[12:20], m[10:12]), struct.unpack_from(">H", m, 20)[0]
         if verb == JOIN and len(m) >= 56 + 44:
-            shift, = struct.unpack_from(">I", m, 56 + 32)
-            self.connections.setdefault((m[76:80], m[81:84]), set()).add((group, shift))
+            self.joined(group, m)
         elif verb == ABORT and len(m) >= 56 + 16 and rank == NO_RANK:
             self.end((m[64:72], m[60:62]), now, now)
         elif verb == ABORT and m[32:40] in self.live.get(group, ()):
@@ -82,6 +117,9 @@ class Groups:
                 self.end(other, self.epoch[1], now)
         self.epoch = (epoch, now)
         result, reason = m[56:57], m[57:58]
+        at = {WAITING: 84, READY: 80}.get(result)
+        if at and m[4] >= 3 and any(m[at:at + 4]):
+            self.boxes.add(m[at:at + 4])
         if result == READY:
             self.live.setdefault(group, set()).add(token)
         elif token not in self.live.get(group, ()):

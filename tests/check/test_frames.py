@@ -61,11 +61,11 @@ def packet(psn, source, opcode=1, size=256):
 BOX_IP = bytes((10, 0, 0, 254))
 
 
-def control(verb, body=b"", reply=False, epoch=1, token=1, job=7, rank=0, host=1):
+def control(verb, body=b"", reply=False, epoch=1, token=1, job=7, rank=0, host=1, version=3, box=BOX_IP):
     """A control packet between a host and the box, made by hand."""
-    m = b"RFCT" + struct.pack(">BBHHH", 3, verb, 0x8000 if reply else 0, 56 + len(body), 3)
+    m = b"RFCT" + struct.pack(">BBHHH", version, verb, 0x8000 if reply else 0, 56 + len(body), 3)
     m += struct.pack(">QHHIIQQQ", job, rank, 0, epoch, 1, token, 0, 0) + body
-    ends = [bytes((10, 0, 0, host)), BOX_IP]
+    ends = [bytes((10, 0, 0, host)), box]
     ip = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28 + len(m), 0, 0x4000, 64, 17, 0,
                                *(reversed(ends) if reply else ends)))
     struct.pack_into(">H", ip, 10, 0xffff ^ frames.inet_sum(ip))
@@ -85,6 +85,34 @@ def join(**more):
     body[20:28] = bytes((10, 0, 0, 2)) + struct.pack(">I", 17)
     struct.pack_into(">I", body, 32, 0x400000)
     return control(1, bytes(body), **more)
+
+
+PORT_IP = bytes((10, 0, 0, 240))
+
+
+def directed(index, imm, size=256, back=False, mirror=True, **more):
+    """A SEND ONLY WITH IMMEDIATE of a directed group: of a mirror rank, or of packet()'s ring; back: as the box returns it."""
+    psn, source = 100 + index, BOX_MAC if back else "02:00:00:00:00:01"
+    data = bytearray(packet(psn, source, 5, size + 4, **more))
+    data[54:58] = struct.pack(">I", imm | index & 15)
+    if mirror:
+        data[30:34] = PORT_IP
+        if back:
+            data[26:34] = data[30:34] + data[26:30]
+        data[24:26] = b"\0\0"
+        data[24:26] = struct.pack(">H", 0xffff ^ frames.inet_sum(data[14:34]))
+    return bytes(data[:-4]) + frames.icrc(data[14:-4])
+
+
+def join_directed(mirror=True):
+    """JOIN of version 3 of the rank of directed(), and WAITING, which names the port's address."""
+    body = bytearray(44)
+    body[9] = 0xc0 if mirror else 0x80
+    body[12:20] = bytes((10, 0, 0, 1)) + struct.pack(">I", 17)
+    body[20:28] = bytes(8) if mirror else bytes((10, 0, 0, 2)) + struct.pack(">I", 17)
+    struct.pack_into(">I", body, 28, 100)
+    waiting = b"\1" + bytes(27) + (PORT_IP if mirror else bytes(4))
+    return [at_box(control(1, bytes(body), version=3)), at_box(control(1, waiting, reply=True, version=3))]
 
 
 def box_capture(path, order="<"):
@@ -109,8 +137,8 @@ class Sample(unittest.TestCase):
         kinds = text.split()
         self.assertEqual(len(kinds), len(frames.MUTANTS))
         for kind in kinds:
-            if kind == "mac":
-                continue
+            if kind in ("mac", "immediate"):
+                continue  # below
             code, text = run("--mutate", kind, SAMPLE)
             self.assertEqual(code, 1, "mutant %s was not found: %s" % (kind, text))
             self.assertRegex(text, r"frame \d+: ", kind)
@@ -243,6 +271,23 @@ class Box(unittest.TestCase):
         for psns in ((0x20005, 5, 6), (5, 6, 0x20007)):
             packets = [(0, frames.IN, packet(p, "02:00:00:00:00:01")) for p in psns]
             self.assertEqual(self.judge(packets, "--losses"), 1)
+
+    def test_directed(self):
+        """Immediates of directed groups: the index, the codes, and whether they fit the payload."""
+        for mirror in (True, False):
+            begin = join_directed(mirror)
+            good = [at_box(directed(i, 0x1400c000, back=b, mirror=mirror)) for i in range(20) for b in (False, True)]
+            empty = [at_box(directed(20, 0x14004000, mirror=mirror)), at_box(directed(20, 0x14004000, 0, True, mirror))]
+            self.assertEqual(self.judge(begin + good + empty), 0)
+            self.assertEqual(self.judge(begin + good, "--foreign", "--mutate", "immediate"), 1)
+            self.assertEqual(self.judge(good, "--mutate", "immediate"), 0)  # nobody says that it is one
+            for imm, size, back in ((0x14004000, 0, False), (0x14008000, 64, False), (0xa400c000, 64, False), (0x1400c700, 64, False),
+                                    (0x1400c0a0, 64, False), (0x1400c370, 64, False), (0x14004000, 64, True)):
+                wrong = at_box(directed(20, imm, size, back, mirror))
+                self.assertEqual(self.judge(begin + good + [wrong]), 1, (hex(imm), size, back))
+            self.assertEqual(self.judge(begin + good + [at_box(directed(22, 0x1400c000, mirror=mirror))]), 1)  # a gap
+        # Control packets go to the ports, too.
+        self.assertEqual(self.judge(join_directed() + [at_box(control(3, bytes(4), version=3, box=PORT_IP))]), 0)
 
     def test_foreign(self):
         """PSNs of connections that no JOIN has named are not checked; everything else in them is."""

@@ -7,7 +7,7 @@ DPDK_CFLAGS := $(call pkg_cflags,libdpdk)
 DPDK_LIBS := $(call pkg_libs,libdpdk)
 
 $(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c log.c)))
-$(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_address.c store_line.c store_server.c store_serve.c)))
+$(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c store_address.c store_line.c store_call.c store_conn.c store_meet.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_why.c device_value.c interface.c dpdk_load.c)))
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
@@ -60,6 +60,7 @@ $(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUI
 $(eval $(call test_lib,store-world,tests/unit/store_world.c))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,store-world rf-store rf-config rfproto,-lpthread))
 $(eval $(call c_test,bootstrap_strangers,tests/unit/bootstrap_strangers.c,store-world rf-store rf-config rfproto,-lpthread))
+$(eval $(call c_test,store_lanes,tests/unit/store_lanes.c,store-world rf-store rf-config rfproto,-lpthread))
 $(eval $(call test_lib,iostream,tests/unit/io_stream.c))
 $(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))

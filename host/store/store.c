@@ -65,11 +65,10 @@ fail:
 }
 
 static int store_hello(struct rf_store *s, uint64_t *job, const uint8_t key[16], uint64_t by,
-		       char *why, size_t room)
+		       char *why, size_t room) RF_REQUIRES(store_class)
 {
 	uint8_t challenge[STORE_CHALLENGE_BODY];
 	uint8_t hello[STORE_HELLO_BODY];
-	uint8_t set[16];
 	const uint8_t *body;
 	char text[128];
 	size_t len;
@@ -86,7 +85,7 @@ static int store_hello(struct rf_store *s, uint64_t *job, const uint8_t key[16],
 	rf_put_be64(hello + STORE_HELLO_TAG, store_tag(key, challenge, hello));
 	ret = store_send(s, STORE_HELLO, hello, sizeof(hello), why, room);
 	if (!ret)
-		ret = store_answer(s, by, &body, &len, set, text, sizeof(text));
+		ret = store_answer(s, by, &body, &len, text, sizeof(text));
 	switch (ret) {
 	case RF_OK:
 		if (len == 8)
@@ -139,6 +138,8 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 	}
 	s->rank = rank;
 	s->ranks = ranks;
+	pthread_mutex_init(&s->lock, NULL);
+	rf_mutex_lock(&s->lock, store_class); /* nobody else has it yet */
 	for (;;) {
 		s->rx_len = 0;
 		s->tx_len = 0;
@@ -149,6 +150,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
 				: store_hello(s, job, key, rf_now_ms() + STORE_GRACE_MS, why, room);
 		if (ret == RF_OK) {
+			rf_mutex_unlock(&s->lock, store_class);
 			*store = s;
 			return RF_OK;
 		}
@@ -164,96 +166,33 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 			 "rank 0 did not arrive: no store answers at %s:%u within %u ms; "
 			 "start rank 0, and check RF_ROOT and RF_PORT",
 			 host, port, timeout_ms);
+	rf_mutex_unlock(&s->lock, store_class);
+	pthread_mutex_destroy(&s->lock);
 	free(s);
 	return ret;
 }
 
 void rf_store_close(struct rf_store *store)
 {
+	struct rf_store_call *c;
 	char why[128];
 
 	if (!store)
 		return;
+	rf_mutex_lock(&store->lock, store_class);
 	if (store->fd >= 0) {
 		store_send(store, STORE_BYE, NULL, 0, why, sizeof(why));
 		if (store->fd >= 0)
 			close(store->fd);
 	}
+	while ((c = store->calls) != NULL) {
+		store->calls = c->next;
+		free(c->value);
+		free(c);
+	}
+	rf_mutex_unlock(&store->lock, store_class);
+	pthread_mutex_destroy(&store->lock);
 	free(store);
-}
-
-/* Writes a string with its length byte. Returns the bytes used, or 0 if it is too long. */
-static size_t put_name(uint8_t *p, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (n < 1 || n > RF_STORE_KEY_MAX)
-		return 0;
-	p[0] = (uint8_t)n;
-	memcpy(p + 1, name, n);
-	return n + 1;
-}
-
-/* Converts the server's gather error into text. */
-static void gather_text(int status, const char *name, const uint8_t set[16],
-			unsigned int timeout_ms, char *why, size_t room)
-{
-	char ranks[RF_STORE_TEXT_MAX];
-	char detail[RF_STORE_TEXT_MAX];
-
-	rf_store_ranks_text(set, ranks, 200);
-	switch (status) {
-	case RF_ERR_RANK_MISSING:
-		snprintf(why, room, "%s did not arrive at \"%s\" within %u ms", ranks, name,
-			 timeout_ms);
-		break;
-	case RF_ERR_RANK_LOST:
-		if (strncmp(why, "the conn", 8) != 0)
-			snprintf(why, room, "%s has ended while the others were at \"%s\"", ranks,
-				 name);
-		break;
-	case RF_ERR_MISMATCH:
-		snprintf(detail, sizeof(detail), "%.300s", why);
-		snprintf(why, room, "%s: all ranks must make the same calls in the same order",
-			 detail);
-		break;
-	}
-}
-
-int rf_store_gather(struct rf_store *store, const char *name, const void *value, size_t len,
-		    void *values, unsigned int timeout_ms, char *why, size_t room)
-{
-	uint8_t body[STORE_REQUEST_MAX];
-	uint8_t set[16] = {0};
-	size_t used = put_name(body + 4, name);
-	const uint8_t *answer;
-	size_t answer_len;
-	int ret;
-
-	if (!used || len > RF_STORE_VALUE_MAX) {
-		snprintf(why, room, "name or value too long for the store");
-		return RF_ERR_INVALID;
-	}
-	rf_put_be32(body, timeout_ms);
-	if (len)
-		memcpy(body + 4 + used, value, len);
-	ret = store_send(store, STORE_GATHER, body, 4 + used + len, why, room);
-	if (!ret)
-		ret = store_answer(store, rf_now_ms() + timeout_ms + STORE_GRACE_MS, &answer,
-				   &answer_len, set, why, room);
-	if (ret) {
-		gather_text(ret, name, set, timeout_ms, why, room);
-		return ret;
-	}
-	if (answer_len == store->ranks * len && len)
-		memcpy(values, answer, answer_len);
-	store_eat(store);
-	if (answer_len != store->ranks * len) {
-		snprintf(why, room, "the store returned %zu bytes instead of %zu", answer_len,
-			 store->ranks * len);
-		return RF_ERR_BOOTSTRAP;
-	}
-	return RF_OK;
 }
 
 int rf_store_announce(struct rf_store *store, int status, const char *text)
@@ -261,40 +200,35 @@ int rf_store_announce(struct rf_store *store, int status, const char *text)
 	uint8_t body[4 + RF_STORE_TEXT_MAX];
 	size_t len = strlen(text);
 	char why[128];
+	int ret;
 
 	if (len > RF_STORE_TEXT_MAX - 1)
 		len = RF_STORE_TEXT_MAX - 1;
 	rf_put_be32(body, (uint32_t)status);
 	memcpy(body + 4, text, len);
-	return store_post(store, STORE_ANNOUNCE, body, 4 + len, why, sizeof(why));
+	rf_mutex_lock(&store->lock, store_class);
+	ret = store_post(store, STORE_ANNOUNCE, body, 4 + len, why, sizeof(why));
+	rf_mutex_unlock(&store->lock, store_class);
+	return ret;
 }
 
 int rf_store_poll(struct rf_store *store, struct rf_store_event *event)
 {
-	const uint8_t *body;
-	uint8_t verb;
-	size_t len;
-	char why[128];
+	int ret = 0;
 
-	if (store->fd >= 0) {
-		bool alive = store_flush(store, why, sizeof(why)) == RF_OK && store_fill(store);
-
-		/* an answer without a waiting call: ignore it */
-		while (store_scan(store, &verb, &body, &len) > 0 && !store->waiting)
-			store_eat(store);
-		if (!alive && !store->waiting)
-			store_gone(store, why, sizeof(why));
-	}
+	rf_mutex_lock(&store->lock, store_class);
+	if (store->fd >= 0)
+		store_pump(store);
 	if (store->n_events) {
 		*event = store->events[0];
 		store->n_events--;
 		memmove(&store->events[0], &store->events[1],
 			store->n_events * sizeof(store->events[0]));
-		return 1;
-	}
-	if (store->fd < 0 && !store->end_reported) {
+		ret = 1;
+	} else if (store->fd < 0 && !store->end_reported) {
 		store->end_reported = true;
-		return RF_ERR_BOOTSTRAP;
+		ret = RF_ERR_BOOTSTRAP;
 	}
-	return 0;
+	rf_mutex_unlock(&store->lock, store_class);
+	return ret;
 }

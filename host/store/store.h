@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define RF_STORE_KEY_MAX 64u     /* bytes of a gather's name */
+#define RF_STORE_LANE_MAX 160u   /* bytes of a lane */
 #define RF_STORE_VALUE_MAX 1024u /* bytes of a value */
 #define RF_STORE_TEXT_MAX 400u
 #define RF_STORE_HELLO_MS 5000u
@@ -38,7 +39,7 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
  */
 void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_ms);
 
-/* One rank's connection. Calls on one store must not overlap. */
+/* One rank's connection. Any thread may call; only rf_store_close() must be alone. */
 struct rf_store;
 
 /*
@@ -52,8 +53,8 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		     struct rf_store **store, char *why, size_t room);
 
 /*
- * While a call waits it calls idle(arg) every few milliseconds for other work. NULL: nothing.
- * idle() may call rf_store_announce() and rf_store_poll().
+ * While rf_store_gather() waits it calls idle(arg) every few milliseconds for other work. NULL:
+ * nothing. idle() may call all functions that do not wait.
  */
 void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *arg);
 
@@ -61,10 +62,46 @@ void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *ar
 void rf_store_close(struct rf_store *store);
 
 /*
- * All ranks contribute a value of len bytes under the same name and get all values: values[rank *
- * len]. Values may be NULL if len is 0. RF_ERR_RANK_MISSING: the text names the ranks that have not
- * arrived; RF_ERR_RANK_LOST: one has ended; RF_ERR_MISMATCH: one gathers under another name.
+ * A gather: some ranks contribute a value each and get the values of all. Gathers of the same ranks
+ * in one lane happen one after another, in the same order on each of them, and must agree in name
+ * and length: else RF_ERR_MISMATCH. Gathers in different lanes do not wait for each other.
  */
+struct rf_store_gather {
+	const uint8_t *ranks; /* set of 16 bytes, own rank included; NULL: all */
+	const char *lane; /* up to RF_STORE_LANE_MAX bytes; NULL or "": the one without a name */
+	const char *name; /* 1 to RF_STORE_KEY_MAX bytes */
+	const void *value;
+	size_t len; /* up to RF_STORE_VALUE_MAX */
+	unsigned int timeout_ms;
+	/*
+	 * On success *number is one that the ranks of this gather share, and no gather before or
+	 * after it has (modulo 2^32). NULL on all ranks: none is needed.
+	 */
+	uint32_t *number;
+};
+
+struct rf_store_call;
+
+/*
+ * Starts a gather without waiting. What g points to is copied, except number, which must stay until
+ * the call has ended. RF_ERR_INVALID, RF_ERR_NO_MEMORY, RF_ERR_RANK_LOST.
+ */
+int rf_store_start(struct rf_store *store, const struct rf_store_gather *g,
+		   struct rf_store_call **call, char *why, size_t room);
+/*
+ * RF_IN_PROGRESS, or the result, which releases the call: 0 and values[k * len] of the k-th rank of
+ * the set (values may be NULL if len is 0). RF_ERR_RANK_MISSING: the text names the ranks that have
+ * not arrived; RF_ERR_RANK_LOST: one has ended; RF_ERR_MISMATCH: one gathers under another name.
+ * RF_ERR_BUSY: the server has too many gathers.
+ */
+int rf_store_test(struct rf_store *store, struct rf_store_call *call, void *values, char *why,
+		  size_t room);
+/* Gives a call up, also one that has not ended: its answer is thrown away. NULL is allowed. */
+void rf_store_drop(struct rf_store *store, struct rf_store_call *call);
+/* Sleeps until something arrives, at most ms milliseconds. */
+void rf_store_wait(struct rf_store *store, unsigned int ms);
+
+/* A gather of all ranks in the lane without a name: starts it and waits. values[rank * len]. */
 int rf_store_gather(struct rf_store *store, const char *name, const void *value, size_t len,
 		    void *values, unsigned int timeout_ms, char *why, size_t room);
 

@@ -13,9 +13,6 @@
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 
-/* Time between two calls of idle(). */
-#define IDLE_MS 5u
-
 int store_gone(struct rf_store *s, char *why, size_t room)
 {
 	if (s->fd >= 0)
@@ -87,7 +84,7 @@ int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, si
 	return store_gone(s, why, room);
 }
 
-static void store_event(struct rf_store *s, const uint8_t *p, size_t len)
+static void store_event(struct rf_store *s, const uint8_t *p, size_t len) RF_REQUIRES(store_class)
 {
 	struct rf_store_event *e;
 
@@ -147,6 +144,7 @@ bool store_fill(struct rf_store *s)
  * counts. As store_scan().
  */
 static int store_last_read(struct rf_store *s, uint8_t *verb, const uint8_t **body, size_t *len)
+	RF_REQUIRES(store_class)
 {
 	size_t before;
 	bool alive;
@@ -163,13 +161,12 @@ static int store_last_read(struct rf_store *s, uint8_t *verb, const uint8_t **bo
 
 /* Waits until an answer is in the buffer. Returns 0, or the reason there is none. */
 static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint8_t **body,
-		      size_t *len, char *why, size_t room)
+		      size_t *len, char *why, size_t room) RF_REQUIRES(store_class)
 {
 	for (;;) {
 		int found = store_scan(s, verb, body, len);
 		struct pollfd p = {.fd = s->fd, .events = POLLIN};
 		uint64_t now = rf_now_ms();
-		uint64_t pause = by - now;
 
 		if (!found && s->fd >= 0 && now >= by)
 			found = store_last_read(s, verb, body, len);
@@ -178,17 +175,12 @@ static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint
 		if (found < 0 || s->fd < 0)
 			return store_gone(s, why, room);
 		if (now >= by) {
-			/* a late answer would be taken for the answer to the next call */
 			store_gone(s, why, room);
 			snprintf(why, room, "the store at rank 0 does not answer");
 			return RF_ERR_BOOTSTRAP;
 		}
-		if (s->idle && pause > IDLE_MS)
-			pause = IDLE_MS;
-		if (poll(&p, 1, (int)pause) > 0 && !store_fill(s))
+		if (poll(&p, 1, (int)(by - now)) > 0 && !store_fill(s))
 			return store_gone(s, why, room);
-		if (s->idle)
-			s->idle(s->idle_arg);
 	}
 }
 
@@ -222,15 +214,12 @@ void store_socket_options(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 }
 
-int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len,
-		 uint8_t set[16], char *why, size_t room)
+int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len, char *why,
+		 size_t room)
 {
 	uint8_t verb;
-	int status;
+	int status = store_wait(s, by, &verb, body, len, why, room);
 
-	s->waiting = true;
-	status = store_wait(s, by, &verb, body, len, why, room);
-	s->waiting = false;
 	if (status)
 		return status;
 	if (verb == STORE_OK)
@@ -241,7 +230,6 @@ int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *
 		return RF_ERR_BOOTSTRAP;
 	}
 	status = (int)rf_get_be32(*body);
-	memcpy(set, *body + 4, 16);
 	snprintf(why, room, "%.*s", (int)(*len - STORE_ERROR_BODY), *body + STORE_ERROR_BODY);
 	store_eat(s);
 	return status < 0 ? status : RF_ERR_BOOTSTRAP;

@@ -78,7 +78,6 @@ static void server_free(struct rf_store_server *s)
 		close(s->wake_fd);
 	pthread_mutex_destroy(&s->lock);
 	explicit_bzero(s->key, sizeof(s->key));
-	free(s->values);
 	free(s);
 }
 
@@ -102,8 +101,7 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
 	memcpy(s->key, key, sizeof(s->key));
 	for (k = 0; k < STORE_CONNS; k++)
 		s->conns[k].fd = -1;
-	s->values = malloc(ranks * RF_STORE_VALUE_MAX);
-	if (s->wake_fd < 0 || !s->values) {
+	if (s->wake_fd < 0) {
 		snprintf(why, room, "no memory for the store");
 		server_free(s);
 		return RF_ERR_NO_MEMORY;

@@ -220,16 +220,25 @@ static void hostile_bytes(void **state)
 		{22, {0, 0, 0, 18, STORE_HELLO, 'H', 'T'}}, /* another magic */
 		{16, "GET / HTTP/1.1\r\n"},
 	};
-	static const uint8_t member[][16] = {
-		{0, 0, 0, 1, STORE_GATHER},                   /* no name */
-		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 9},    /* name longer than the message */
-		{0, 0, 0, 7, STORE_GATHER, 0, 0, 0, 0, 1, 0}, /* zero byte in the name */
-		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 0},    /* empty name */
-		{0, 0, 0, 6, STORE_GATHER, 0, 0, 0, 0, 65},   /* name too long */
-		{0, 0, 0, 3, STORE_ANNOUNCE, 1, 2},           /* too short */
-		{0, 0, 0, 2, 2, 1},                           /* unknown */
-		{0, 0, 0, 1, 99},                             /* unknown */
-		{0, 0, 0, 1, STORE_OK},                       /* a server's verb */
+	/* GATHER: 30 bytes, then the lengths and bytes of lane and name; ranks 0 and 1 take part */
+	static const uint8_t member[][40] = {
+		{[3] = 1, STORE_GATHER},                                 /* no head */
+		{[3] = 26, STORE_GATHER, [14] = 3},                      /* no lane */
+		{[3] = 27, STORE_GATHER, [14] = 3, [30] = 9},            /* lane beyond the end */
+		{[3] = 27, STORE_GATHER, [14] = 3, [30] = 161},          /* lane too long */
+		{[3] = 30, STORE_GATHER, [14] = 3, [30] = 1, 0, 1, 'n'}, /* zero byte in it */
+		{[3] = 27, STORE_GATHER, [14] = 3, [30] = 0},            /* no name */
+		{[3] = 28, STORE_GATHER, [14] = 3, [31] = 0},            /* empty name */
+		{[3] = 28, STORE_GATHER, [14] = 3, [31] = 9},            /* name beyond the end */
+		{[3] = 28, STORE_GATHER, [14] = 3, [31] = 65},           /* name too long */
+		{[3] = 29, STORE_GATHER, [14] = 3, [31] = 1, 0},         /* zero byte in it */
+		{[3] = 29, STORE_GATHER, [14] = 7, [31] = 1, 'n'},       /* rank 2 of 2 */
+		{[3] = 29, STORE_GATHER, [14] = 3, [29] = 1, 0, 1, 'n'}, /* rank 120 of 2 */
+		{[3] = 29, STORE_GATHER, [14] = 1, [31] = 1, 'n'},       /* without the sender */
+		{0, 0, 0, 3, STORE_ANNOUNCE, 1, 2},                      /* too short */
+		{0, 0, 0, 2, 2, 1},                                      /* unknown */
+		{0, 0, 0, 1, 99},                                        /* unknown */
+		{0, 0, 0, 1, STORE_OK},                                  /* a server's verb */
 	};
 	struct gatherer g;
 	struct world w;

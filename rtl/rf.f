@@ -63,6 +63,7 @@ rtl/reduce/rf_reader.v
 rtl/reduce/rf_results.v
 rtl/reduce/rf_port_tx.v
 rtl/reduce/rf_conn_static.v
+rtl/reduce/rf_conn_mac.v
 rtl/control/rf_counters.v
 rtl/control/rf_group_errors.v
 rtl/control/rf_group_regs.v

@@ -1,5 +1,4 @@
-// rf_conn_table: finds a connection by (role, destination IP, destination QPN) in two hash tables of buckets; one copy
-// per port.
+// rf_conn_table: finds a connection by (role, IP, destination QPN) in two hash tables of buckets; one copy per port.
 //
 // Latency     LATENCY = 2 cycles from l_valid to r_valid. A lookup in the cycle of a write, or later, sees the new
 //             entry or, in that same cycle only, the old one.
@@ -15,6 +14,8 @@
 module rf_conn_table #(
   // log2 of the entries of one table, 3..16.
   parameter HASH_BITS = 8,
+  // 1: role 2 exists.
+  parameter MIRROR = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -23,8 +24,8 @@ module rf_conn_table #(
   output wire        ready,
 
   input  wire        l_valid,
-  // 0 data, 1 ACK.
-  input  wire        l_role,
+  // 0 data, 1 ACK: the address is the destination's. 2 mirror: it is the source's.
+  input  wire [1:0]  l_role,
   input  wire [31:0] l_ip,
   input  wire [23:0] l_qpn,
 
@@ -40,7 +41,7 @@ module rf_conn_table #(
   input  wire        w_table,
   // Four times the bucket number, plus the place in the bucket. Bits from HASH_BITS on are ignored.
   input  wire [15:0] w_index,
-  input  wire        w_role,
+  input  wire [1:0]  w_role,
   input  wire [31:0] w_ip,
   input  wire [23:0] w_qpn,
   input  wire [15:0] w_cid,
@@ -50,7 +51,8 @@ module rf_conn_table #(
   localparam PLACES = 4;
   localparam BW     = (HASH_BITS > 3) ? HASH_BITS - 2 : 1;
   localparam DEPTH  = 1 << BW;
-  localparam KW     = 57;
+  localparam RW     = (MIRROR != 0) ? 2 : 1;
+  localparam KW     = RW + 56;
   localparam EW     = KW + 18;
   // Places of both tables.
   localparam ALL    = 2 * PLACES;
@@ -73,17 +75,18 @@ module rf_conn_table #(
   assign ready = swept;
 
   wire [BW-1:0] wr_addr = swept ? w_index[2+:BW] : sweep_q[BW-1:0];
-  wire [EW-1:0] wr_data = swept ? {w_state, w_cid, w_role, w_ip, w_qpn} : {EW{1'b0}};
-  wire          unused_index = &{1'b0, w_index};
+  wire [EW-1:0] wr_data = swept ? {w_state, w_cid, w_role[RW-1:0], w_ip, w_qpn} : {EW{1'b0}};
+  wire          unused_index = &{1'b0, w_index, w_role};
 
   // ---- Cycle 0: both bucket numbers, from one CRC.
 
   wire [31:0]   hash;
-  wire [KW-1:0] key = {l_role, l_ip, l_qpn};
+  wire [1:0]    role = (MIRROR != 0) ? l_role : {1'b0, l_role[0]};
+  wire [KW-1:0] key = {role[RW-1:0], l_ip, l_qpn};
 
   rf_crc_key place (
     .en  (l_valid),
-    .role(l_role),
+    .role(role),
     .qpn (l_qpn),
     .ip  (l_ip),
     .crc (hash)

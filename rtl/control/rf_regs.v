@@ -28,6 +28,7 @@ module rf_regs #(
   parameter FP16 = 1,
   parameter SELECTIVE = 1,
   parameter LAG = 1,
+  parameter MIRROR = 1,
   parameter CLOCK_KHZ = 250000
 ) (
   input  wire                   clk,
@@ -50,6 +51,9 @@ module rf_regs #(
   output wire                   tick,
   output wire [47:0]            base_mac,
   output wire [31:0]            box_ip,
+  // Addresses of the ports, and whether each port has one.
+  output wire [PORTS*32-1:0]    port_ip,
+  output wire [PORTS-1:0]       port_ip_set,
   input  wire                   any_error,
   // A memory had a parity error; its port and number. The error is latched: no frame is judged any more until the
   // firmware restarts the box (restart: one cycle of reset).
@@ -64,7 +68,7 @@ module rf_regs #(
   output wire                   hash_valid,
   output wire                   hash_table,
   output wire [15:0]            hash_index,
-  output wire                   hash_role,
+  output wire [1:0]             hash_role,
   output wire [31:0]            hash_ip,
   output wire [23:0]            hash_qpn,
   output wire [15:0]            hash_cid,
@@ -115,6 +119,9 @@ module rf_regs #(
 
   // Connections.
   output wire [5:0]             conn_field,
+  // Write of {mirror, MAC} of conn_wr.
+  output wire                   conn_mac_wr,
+  output wire [48:0]            conn_mac,
   output wire [GW+LW+PW-1:0]    conn_wr,
   output wire                   init_valid,
   input  wire                   init_ready,
@@ -136,6 +143,7 @@ module rf_regs #(
   localparam [31:0] FP16_N   = FP16;
   localparam [31:0] SELECTIVE_N = SELECTIVE;
   localparam [31:0] LAG_N    = LAG;
+  localparam [31:0] MIRROR_N = MIRROR;
   localparam [31:0] GROUPS_N = GROUPS;
   localparam [31:0] BANK_N   = BANK_AW;
   localparam [31:0] HDR_N    = HDR_AW;
@@ -154,6 +162,8 @@ module rf_regs #(
   localparam [23:0] CONN_UNA       = `RF_CONN_UNA;
   localparam [23:0] CONN_MSN       = `RF_CONN_MSN;
   localparam [23:0] CONN_SEEN      = `RF_CONN_SEEN;
+  localparam [23:0] CONN_MAC_HI    = `RF_CONN_PEER_MAC_HI;
+  localparam [23:0] CONN_MAC_LO    = `RF_CONN_PEER_MAC_LO;
   localparam [23:0] GROUP_HEAD     = `RF_GROUP_HEAD;
   localparam [23:0] GROUP_TAIL     = `RF_GROUP_TAIL;
   localparam [23:0] GROUP_ISSUED   = `RF_GROUP_ISSUED;
@@ -196,7 +206,7 @@ module rf_regs #(
   reg  [47:0] mac_q;
   reg  [31:0] ip_q;
   reg  [31:0] hash_ip_q;
-  reg  [24:0] hash_key_q;
+  reg  [25:0] hash_key_q;
   reg  [17:0] hash_value_q;
   reg  [31:0] inject_q;
   reg  [31:0] tomb_src_q;
@@ -217,7 +227,7 @@ module rf_regs #(
       mac_q        <= 48'd0;
       ip_q         <= 32'd0;
       hash_ip_q    <= 32'd0;
-      hash_key_q   <= 25'd0;
+      hash_key_q   <= 26'd0;
       hash_value_q <= 18'd0;
       inject_q     <= 32'd0;
       tomb_src_q   <= 32'd0;
@@ -229,7 +239,7 @@ module rf_regs #(
         `RF_MAC_LO:     mac_q[31:0]  <= wr_data;
         `RF_IP:         ip_q         <= wr_data;
         `RF_HASH_IP:    hash_ip_q    <= wr_data;
-        `RF_HASH_KEY:   hash_key_q   <= wr_data[24:0];
+        `RF_HASH_KEY:   hash_key_q   <= {MIRROR != 0 && wr_data[25], wr_data[24:0]};
         `RF_HASH_VALUE: hash_value_q <= wr_data[17:0];
         `RF_INJECT:     inject_q     <= wr_data;
         `RF_TOMB_SRC:   tomb_src_q   <= wr_data;
@@ -286,7 +296,7 @@ module rf_regs #(
   assign hash_valid      = wr_en && wr_addr == `RF_HASH_WRITE;
   assign hash_table      = wr_data[`RF_HASH_WRITE_TABLE_LSB];
   assign hash_index      = wr_data[15:0];
-  assign hash_role       = hash_key_q[`RF_HASH_KEY_ROLE_LSB];
+  assign hash_role       = hash_key_q[`RF_HASH_KEY_ROLE_LSB +: 2];
   assign hash_qpn        = hash_key_q[23:0];
   assign hash_ip         = hash_ip_q;
   assign hash_cid        = hash_value_q[15:0];
@@ -368,6 +378,60 @@ module rf_regs #(
     .rd_start(m_start), .rd_shift(m_shift), .rd_src_ip(m_src_ip), .rd_peer_ip(m_peer_ip), .rd_peer_port(m_peer_port),
     .rd_qpn(m_qpn), .rd_bad(unused_mirror));
 
+  // Addresses of the ports; the upper half of PEER_MAC waits for the lower one.
+  wire [48:0]  m_mac;
+  wire [255:0] port_ips;
+
+  generate
+    if (MIRROR != 0) begin : g_mirror
+      localparam [23:0] AT_PORT_IP = `RF_PORT_IP0;
+
+      reg [PORTS*32-1:0] port_ip_q;
+      reg [PORTS-1:0]    port_ip_set_q;
+      reg [16:0]         mac_hi_q;
+      wire               unused_hi;
+      wire               unused_lo;
+      wire               wr_mac_hi = wr_conn && wr_off == CONN_MAC_HI[5:0];
+      integer            k;
+
+      always @(posedge clk)
+        if (rst) begin
+          port_ip_q     <= {PORTS*32{1'b0}};
+          port_ip_set_q <= {PORTS{1'b0}};
+        end else begin
+          for (k = 0; k < PORTS; k = k + 1)
+            if (wr_en && wr_addr[23:5] == AT_PORT_IP[23:5] && wr_addr[4:2] == k[2:0]) begin
+              port_ip_q[k*32 +: 32] <= wr_data;
+              port_ip_set_q[k]      <= wr_data != 32'd0;
+            end
+        end
+
+      always @(posedge clk)
+        if (wr_mac_hi) mac_hi_q <= wr_data[16:0];
+
+      // Read back only.
+      rf_ram_parity #(.WIDTH(17), .DEPTH(1 << (GW + LW + PW)), .PARITY(0)) mac_hi (
+        .clk(clk), .wr_en(wr_mac_hi), .wr_addr(conn_wr), .wr_data(wr_data[16:0]), .wr_bad(1'b0),
+        .rd_en(rd_wait_q[0]), .rd_addr(conn_rd), .rd_data(m_mac[48:32]), .rd_bad(unused_hi));
+      rf_ram_parity #(.WIDTH(32), .DEPTH(1 << (GW + LW + PW)), .PARITY(0)) mac_lo (
+        .clk(clk), .wr_en(conn_mac_wr), .wr_addr(conn_wr), .wr_data(wr_data), .wr_bad(1'b0),
+        .rd_en(rd_wait_q[0]), .rd_addr(conn_rd), .rd_data(m_mac[31:0]), .rd_bad(unused_lo));
+
+      assign port_ip     = port_ip_q;
+      assign port_ip_set = port_ip_set_q;
+      assign port_ips    = {{256 - PORTS*32{1'b0}}, port_ip_q};
+      assign conn_mac_wr = wr_conn && wr_off == CONN_MAC_LO[5:0];
+      assign conn_mac    = {mac_hi_q, wr_data};
+    end else begin : g_no_mirror
+      assign m_mac       = 49'd0;
+      assign port_ip     = {PORTS*32{1'b0}};
+      assign port_ip_set = {PORTS{1'b0}};
+      assign port_ips    = 256'd0;
+      assign conn_mac_wr = 1'b0;
+      assign conn_mac    = 49'd0;
+    end
+  endgenerate
+
   wire [5:0] rd_off = rd_addr_q[5:0];
   reg [31:0] pick_conn;
   reg [31:0] pick_group;
@@ -386,6 +450,8 @@ module rf_regs #(
       CONN_UNA[5:0]:       pick_conn = {8'd0, x_una};
       CONN_MSN[5:0]:       pick_conn = {8'd0, x_msn};
       CONN_SEEN[5:0]:      pick_conn = {30'd0, x_seen};
+      CONN_MAC_HI[5:0]:    pick_conn = {15'd0, m_mac[48:32]};
+      CONN_MAC_LO[5:0]:    pick_conn = m_mac[31:0];
       default:             pick_conn = 32'd0;
     endcase
 
@@ -404,7 +470,7 @@ module rf_regs #(
       `RF_SHAPE:         pick_global = (PORTS_N << `RF_SHAPE_PORTS_LSB) | (LANES_N << `RF_SHAPE_LANES_LSB) |
                                        (UNITS_N << `RF_SHAPE_WIDTH64_LSB) | (HASH_N << `RF_SHAPE_HASH_BITS_LSB) |
                                        (FP16_N << `RF_SHAPE_FP16_LSB) | (SELECTIVE_N << `RF_SHAPE_SELECTIVE_LSB) |
-                                       (LAG_N << `RF_SHAPE_LAG_LSB);
+                                       (LAG_N << `RF_SHAPE_LAG_LSB) | (MIRROR_N << `RF_SHAPE_MIRROR_LSB);
       `RF_SHAPE2:        pick_global = (GROUPS_N << `RF_SHAPE2_GROUPS_LSB) | (BANK_N << `RF_SHAPE2_BANK_AW_LSB) |
                                        (HDR_N << `RF_SHAPE2_HDR_AW_LSB) | (MTU_N << `RF_SHAPE2_MTU_LOG2_LSB);
       `RF_TYPES:         pick_global = (32'd1 << `RF_DTYPE_FP32) | (32'd1 << `RF_DTYPE_INT32) |
@@ -420,7 +486,7 @@ module rf_regs #(
       `RF_IRQ:           pick_global = {28'd0, stopped_q, held_valid, any_error, punt_status[`RF_PUNT_STATUS_VALID_LSB]};
       `RF_PARITY:        pick_global = stopped_q ? {1'b1, 19'd0, fault_memory_q, 5'd0, fault_port_q} : 32'd0;
       `RF_HASH_IP:       pick_global = hash_ip_q;
-      `RF_HASH_KEY:      pick_global = {7'd0, hash_key_q};
+      `RF_HASH_KEY:      pick_global = {6'd0, hash_key_q};
       `RF_HASH_VALUE:    pick_global = {14'd0, hash_value_q};
       `RF_PUNT_STATUS:   pick_global = punt_status;
       `RF_INJECT:        pick_global = inject_q;
@@ -434,6 +500,14 @@ module rf_regs #(
       `RF_HELD_KEY:      pick_global = {held_valid, held_missed, 3'd0, held_port, held_qpn};
       `RF_TOMB_SRC:      pick_global = tomb_src_q;
       `RF_TOMB_SEEN:     pick_global = {31'd0, tomb_seen_q};
+      `RF_PORT_IP0:      pick_global = port_ips[31:0];
+      `RF_PORT_IP1:      pick_global = port_ips[63:32];
+      `RF_PORT_IP2:      pick_global = port_ips[95:64];
+      `RF_PORT_IP3:      pick_global = port_ips[127:96];
+      `RF_PORT_IP4:      pick_global = port_ips[159:128];
+      `RF_PORT_IP5:      pick_global = port_ips[191:160];
+      `RF_PORT_IP6:      pick_global = port_ips[223:192];
+      `RF_PORT_IP7:      pick_global = port_ips[255:224];
       default:           pick_global = 32'd0;
     endcase
 

@@ -17,7 +17,7 @@
 module rf_crc_key (
   // 0: crc is not used.
   input  wire        en,
-  input  wire        role,
+  input  wire [1:0]  role,
   input  wire [23:0] qpn,
   input  wire [31:0] ip,
   output reg  [31:0] crc
@@ -33,7 +33,7 @@ module rf_crc_key (
 
   // First byte in the lowest bits; the all-ones initial value is added to the first four bytes.
   wire [63:0] bytes = {ip[7:0], ip[15:8], ip[23:16], ip[31:24],
-                       ~qpn[7:0], ~qpn[15:8], ~qpn[23:16], 7'h7f, ~role};
+                       ~qpn[7:0], ~qpn[15:8], ~qpn[23:16], 6'h3f, ~role};
 
   always @* begin
     crc = 32'd0;

@@ -24,6 +24,10 @@ module rf_ingress #(
   parameter WIDTH = 512,
   // Ports of the box: the source addresses base_mac .. base_mac + PORTS - 1 are its own.
   parameter PORTS = 4,
+  // This port.
+  parameter PORT = 0,
+  // 1: ports have addresses, to which mirror connections send.
+  parameter MIRROR = 1,
   // Largest path MTU in bytes; frames longer than MTU_MAX + 86 are not stored.
   parameter MTU_MAX = 4096,
   // Beats of the frame FIFO: a power of two, with space for at least three frames of maximum length.
@@ -44,6 +48,9 @@ module rf_ingress #(
 
   input  wire [47:0]        base_mac,
   input  wire [31:0]        box_ip,
+  // Addresses of the ports, and whether each port has one.
+  input  wire [PORTS*32-1:0] port_ip,
+  input  wire [PORTS-1:0]   port_ip_set,
 
   // One pulse per frame received, and one per frame dropped because it did not fit.
   output wire               cnt_frames,
@@ -64,7 +71,9 @@ module rf_ingress #(
   output wire [23:0]        d_psn,
   output wire [1:0]         d_pad,
   output wire [31:0]        d_src_ip,
-  output wire [31:0]        d_dst_ip,
+  // Key in the connection table (rf_conn_table).
+  output wire [1:0]         d_role,
+  output wire [31:0]        d_key_ip,
   output wire [15:0]        d_udp_len,
   output wire [6:0]         d_hlen,
   // Two's complement.
@@ -373,7 +382,7 @@ module rf_ingress #(
 
   // ---- Cycle 3: verdict, ICRC; the descriptor is written.
 
-  localparam DW = 217;
+  localparam DW = 219;
 
   reg  [AW-1:0] p2_beats_q;
   wire          p2_valid;
@@ -386,7 +395,8 @@ module rf_ingress #(
   wire [23:0]   p2_psn;
   wire [1:0]    p2_pad;
   wire [31:0]   p2_src_ip;
-  wire [31:0]   p2_dst_ip;
+  wire [1:0]    p2_role;
+  wire [31:0]   p2_key_ip;
   wire [15:0]   p2_udp_len;
   wire [6:0]    p2_hlen;
   wire [13:0]   p2_plen;
@@ -399,13 +409,17 @@ module rf_ingress #(
     if (p1_valid_q) p2_beats_q <= p1_beats_q;
 
   rf_ingress_check #(
-    .WIDTH(WIDTH),
-    .PORTS(PORTS)
+    .WIDTH (WIDTH),
+    .PORTS (PORTS),
+    .PORT  (PORT),
+    .MIRROR(MIRROR)
   ) check (
     .clk         (clk),
     .rst         (rst),
     .base_mac    (base_mac),
     .box_ip      (box_ip),
+    .port_ip     (port_ip),
+    .port_ip_set (port_ip_set),
     .in_valid    (p1_valid_q),
     .in_hdr      (hdr_q[495:0]),
     .in_vlan     (vlan_q),
@@ -423,7 +437,8 @@ module rf_ingress #(
     .out_psn     (p2_psn),
     .out_pad     (p2_pad),
     .out_src_ip  (p2_src_ip),
-    .out_dst_ip  (p2_dst_ip),
+    .out_role    (p2_role),
+    .out_key_ip  (p2_key_ip),
     .out_udp_len (p2_udp_len),
     .out_hlen    (p2_hlen),
     .out_plen    (p2_plen),
@@ -479,12 +494,12 @@ module rf_ingress #(
     .rst        (rst),
     .s_valid    (p2_valid),
     .s_ready    (unused_desc_ready),
-    .s_data     ({p2_class, p2_cause, p2_len, p2_vlan, p2_opcode, p2_qpn, p2_psn, p2_pad, p2_src_ip, p2_dst_ip,
-                  p2_udp_len, p2_hlen, p2_plen, p2_syndrome, p2_msn, p2_icrc_ok}),
+    .s_data     ({p2_class, p2_cause, p2_len, p2_vlan, p2_opcode, p2_qpn, p2_psn, p2_pad, p2_src_ip, p2_role,
+                  p2_key_ip, p2_udp_len, p2_hlen, p2_plen, p2_syndrome, p2_msn, p2_icrc_ok}),
     .m_valid    (d_valid),
     .m_ready    (d_ready),
-    .m_data     ({d_class, d_cause, d_len, d_vlan, d_opcode, d_qpn, d_psn, d_pad, d_src_ip, d_dst_ip,
-                  d_udp_len, d_hlen, d_plen, d_syndrome, d_msn, d_icrc_ok}),
+    .m_data     ({d_class, d_cause, d_len, d_vlan, d_opcode, d_qpn, d_psn, d_pad, d_src_ip, d_role,
+                  d_key_ip, d_udp_len, d_hlen, d_plen, d_syndrome, d_msn, d_icrc_ok}),
     .count      (unused_desc_count),
     .almost_full(unused_desc_afull),
     .bad        (desc_bad)

@@ -15,13 +15,19 @@
 module rf_ingress_check #(
   // Bits of a beat: 64, 128, 256 or 512.
   parameter WIDTH = 512,
-  // Ports of the box.
-  parameter PORTS = 4
+  // Ports of the box; this port.
+  parameter PORTS = 4,
+  parameter PORT = 0,
+  // 1: ports have addresses, to which mirror connections send.
+  parameter MIRROR = 1
 ) (
   input  wire         clk,
   input  wire         rst,
   input  wire [47:0]  base_mac,
   input  wire [31:0]  box_ip,
+  // Addresses of the ports, and whether each port has one.
+  input  wire [PORTS*32-1:0] port_ip,
+  input  wire [PORTS-1:0]    port_ip_set,
 
   input  wire         in_valid,
   // First 62 bytes, zero after the end of the frame.
@@ -45,7 +51,10 @@ module rf_ingress_check #(
   output wire [23:0]  out_psn,
   output wire [1:0]   out_pad,
   output wire [31:0]  out_src_ip,
-  output wire [31:0]  out_dst_ip,
+  // Role and address of the key in the connection table. Role 2: the frame is for this port's address, and the address is
+  // the source.
+  output wire [1:0]   out_role,
+  output wire [31:0]  out_key_ip,
   output wire [15:0]  out_udp_len,
   output wire [6:0]   out_hlen,
   output wire [13:0]  out_plen,
@@ -128,13 +137,16 @@ module rf_ingress_check #(
   // Destination MAC, then in l3: type of service, identification, TTL, UDP checksum, source port, P_Key, BTH bytes 1
   // and 4.
   wire unused_hdr = &{1'b0, in_hdr[47:1], l3[175:160], l3[235:232],
-                      l3[263:238], l3[295:288]};
+                      l3[263:238], l3[295:288], port_ip, port_ip_set};
 
   reg         p1_valid_q;
   // Flags of the lines, by number; a line that needs more logic is finished in the next stage.
   reg         p1_bad_q, p1_runt_q, p1_long_q, p1_own_q, p1_two_q, p1_arp_q, p1_arp_mine_q, p1_ipv6_q, p1_ipv4_q;
   reg         p1_version_q, p1_ihl_q, p1_fragment_q, p1_multicast_q, p1_mine_q, p1_icmp_q, p1_roce_q;
   reg         p1_short_total_q, p1_min_len_q;
+  // The port's address: ARP about it; the frame is for it; it is not for the port's MAC; it is for another port's
+  // address; the UDP payload begins like a control packet.
+  wire        p1_arp_port, p1_to_port, p1_not_mac, p1_other, p1_magic;
   reg  [16:0] p1_end_q, p1_udp_end_q;
   reg  [15:0] p1_total_q;
   reg  [31:0] p1_sum_q;
@@ -194,6 +206,52 @@ module rf_ingress_check #(
       p1_plen_q     <= udp[13:0] - 14'd24 - {9'd0, ext};
     end
 
+  generate
+    if (MIRROR != 0) begin : g_mirror
+      localparam [31:0] THIS = PORT;
+
+      wire [31:0] own   = port_ip[PORT*32 +: 32];
+      wire [31:0] to    = be32(l3[8*16+:32]);
+      reg  [47:0] mac_q;
+      reg         p1_arp_port_q;
+      reg         p1_to_port_q;
+      reg         p1_not_mac_q;
+      reg         p1_other_q;
+      reg         p1_magic_q;
+      reg         other;
+      integer     k;
+
+      always @* begin
+        other = 1'b0;
+        for (k = 0; k < PORTS; k = k + 1)
+          if (k != PORT && port_ip_set[k] && to == port_ip[k*32 +: 32]) other = 1'b1;
+      end
+
+      always @(posedge clk) mac_q <= base_mac + {16'd0, THIS};
+
+      always @(posedge clk)
+        if (in_valid) begin
+          p1_arp_port_q <= port_ip_set[PORT] && (be32(l3[8*24+:32]) == own || be32(l3[8*14+:32]) == own);
+          p1_to_port_q  <= port_ip_set[PORT] && to == own;
+          p1_not_mac_q  <= {be24(in_hdr[23:0]), be24(in_hdr[47:24])} != mac_q;
+          p1_other_q    <= other;
+          p1_magic_q    <= be32(l3[8*28+:32]) == 32'h52464354 && udp >= 16'd12;
+        end
+
+      assign p1_arp_port = p1_arp_port_q;
+      assign p1_to_port  = p1_to_port_q;
+      assign p1_not_mac  = p1_not_mac_q;
+      assign p1_other    = p1_other_q;
+      assign p1_magic    = p1_magic_q;
+    end else begin : g_no_mirror
+      assign p1_arp_port = 1'b0;
+      assign p1_to_port  = 1'b0;
+      assign p1_not_mac  = 1'b0;
+      assign p1_other    = 1'b0;
+      assign p1_magic    = 1'b0;
+    end
+  endgenerate
+
   wire ip_length = p1_short_total_q || p1_end_q > {3'd0, p1_len_q} || (p1_end_q != {3'd0, p1_len_q} && !p1_min_len_q);
   wire udp_wrong = p1_udp_end_q != {1'b0, p1_total_q};
 
@@ -209,7 +267,7 @@ module rf_ingress_check #(
     else if (p1_long_q) out_cause = 8'd`RF_CNT_RX_OVERSIZE;
     else if (p1_own_q) out_cause = 8'd`RF_CNT_OWN_SOURCE;
     else if (p1_two_q) out_cause = 8'd`RF_CNT_TWO_TAGS;
-    else if (p1_arp_q && p1_arp_mine_q) out_class = 2'd1;
+    else if (p1_arp_q && (p1_arp_mine_q || p1_arp_port)) out_class = 2'd1;
     else if (p1_arp_q) out_cause = 8'd`RF_CNT_ARP_OTHER;
     else if (p1_ipv6_q) out_cause = 8'd`RF_CNT_IPV6;
     else if (!p1_ipv4_q) out_cause = 8'd`RF_CNT_ETHERTYPE;
@@ -219,10 +277,11 @@ module rf_ingress_check #(
     else if (p1_fragment_q) out_cause = 8'd`RF_CNT_IP_FRAGMENT;
     else if (p1_multicast_q) out_cause = 8'd`RF_CNT_MULTICAST;
     else if (ip_length) out_cause = 8'd`RF_CNT_IP_LENGTH;
-    else if (p1_mine_q && p1_icmp_q) out_class = 2'd1;
+    else if (p1_other || (p1_to_port && p1_not_mac)) out_cause = 8'd`RF_CNT_WRONG_PORT;
+    else if ((p1_mine_q || p1_to_port) && p1_icmp_q) out_class = 2'd1;
     else if (!p1_roce_q) out_cause = 8'd`RF_CNT_NOT_ROCE;
     else if (udp_wrong) out_cause = 8'd`RF_CNT_UDP_LENGTH;
-    else if (p1_mine_q) out_class = 2'd1;
+    else if (p1_mine_q || (p1_to_port && p1_magic)) out_class = 2'd1;
     else if (p1_udp_len_q < 16'd24) out_cause = 8'd`RF_CNT_UDP_LENGTH;
     else out_class = 2'd2;
   end
@@ -241,7 +300,8 @@ module rf_ingress_check #(
   assign out_psn      = p1_psn_q;
   assign out_pad      = p1_pad_q;
   assign out_src_ip   = p1_src_ip_q;
-  assign out_dst_ip   = p1_dst_ip_q;
+  assign out_role     = {p1_to_port, !p1_to_port && (p1_opcode_q == 8'h11 || p1_opcode_q == 8'h81)};
+  assign out_key_ip   = p1_to_port ? p1_src_ip_q : p1_dst_ip_q;
   assign out_udp_len  = p1_udp_len_q;
   assign out_hlen     = p1_hlen_q;
   assign out_plen     = p1_plen_q;

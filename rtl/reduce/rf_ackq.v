@@ -1,5 +1,6 @@
-// rf_ackq: ACK frames that leave by one port. Some cross the box and wait for the ledger's verdict. Others are made by
-// the box: ACKs on behalf of a receiver, and NAKs.
+// rf_ackq: ACK frames that leave by one port. Some cross the box and wait for the ledger's verdict; those of a mirror
+// connection return to their sender. Others are made by the box: ACKs on behalf of a receiver, and NAKs. CNPs of mirror
+// connections return too.
 //
 // Latency     header to e_valid: 3 cycles for a frame on behalf; verdict to e_valid: 2 cycles.
 // Throughput  one frame per cycle.
@@ -22,6 +23,8 @@ module rf_ackq #(
   parameter CW = 6,
   // Frames: a power of two, 8 or more.
   parameter DEPTH = 32,
+  // 1: connections may be mirror connections.
+  parameter MIRROR = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -37,10 +40,15 @@ module rf_ackq #(
   input  wire [23:0]   event_msn,
   input  wire          event_fatal,
   input  wire          event_still,
-  // p5: the frame, or the duplicate that an ACK answers, or the packet that a NAK answers; one of the three.
+  // p5: the frame, or the duplicate that an ACK answers, or the packet that a NAK answers, or a CNP to be returned; one of
+  // the four.
   input  wire          h_event,
   input  wire          h_behalf,
   input  wire          h_nak,
+  input  wire          h_cnp,
+  // Mirror connection; IP checksum of the frame once it is turned back.
+  input  wire          h_mirror,
+  input  wire [15:0]   h_sum,
   // PSN of the ACK on behalf; syndrome and PSN of the NAK.
   input  wire [23:0]   h_made,
   input  wire [7:0]    h_syndrome,
@@ -99,8 +107,18 @@ module rf_ackq #(
   wire [23:0]  be_qpn = {h_qpn[7:0], h_qpn[15:8], h_qpn[23:16]};
   wire [23:0]  be_msn = {h_msn[7:0], h_msn[15:8], h_msn[23:16]};
 
+  // A frame is kept or made; one of a mirror connection is turned back, as a made one is.
+  wire         cnp    = MIRROR != 0 && h_cnp;
+  wire         kept   = h_event || cnp;
+  wire         turn   = MIRROR != 0 && h_mirror;
+  wire [143:0] h_eth  = (kept && !turn) ? h_hdr[143:0] : {h_hdr[143:96], h_hdr[47:0], h_hdr[95:48]};
+  wire [63:0]  h_ips  = (kept && !turn) ? h_body[159:96] : {h_body[127:96], h_body[159:128]};
+
   reg          p6_ack_q;
-  reg          p6_behalf_q;
+  // Made: its checksum is computed here. Alone: it waits for no verdict.
+  reg          p6_made_q;
+  reg          p6_alone_q;
+  reg          p6_cnp_q;
   reg          p6_nak_q;
   reg          p6_vlan_q;
   reg  [143:0] p6_eth_q;
@@ -112,7 +130,7 @@ module rf_ackq #(
 
   always @(posedge clk)
     if (rst) {p6_ack_q, p6_nak_q} <= 2'b00;
-    else {p6_ack_q, p6_nak_q} <= {h_event || h_behalf, h_nak};
+    else {p6_ack_q, p6_nak_q} <= {kept || h_behalf, h_nak};
 
   wire         p6_valid = p6_ack_q || p6_nak_q;
 
@@ -122,22 +140,27 @@ module rf_ackq #(
     p6_vlan_q     <= h_vlan;
   end
 
+  always @(posedge clk) begin
+    p6_eth_q   <= h_eth;
+    p6_made_q  <= !kept;
+    p6_alone_q <= !h_event;
+    p6_cnp_q   <= cnp;
+  end
+
   always @(posedge clk)
-    if (h_event) begin
-      p6_behalf_q <= 1'b0;
-      p6_eth_q    <= h_hdr[143:0];
-      p6_aeth_q   <= h_body[351:320];
+    if (kept) begin
+      // The reserved bytes of a CNP begin where an ACK has its AETH.
+      p6_aeth_q   <= cnp ? 32'd0 : h_body[351:320];
       p6_psn_q    <= h_psn;
-      p6_rest_q   <= h_body[295:0];
+      p6_rest_q   <= {h_body[295:160], h_ips, turn ? swapped(h_sum) : h_body[95:80], h_body[79:72],
+                      turn ? 8'd64 : h_body[71:64], h_body[63:0]};
     end else begin
-      p6_behalf_q <= 1'b1;
-      p6_eth_q    <= {h_hdr[143:96], h_hdr[47:0], h_hdr[95:48]};
       p6_aeth_q   <= {be_msn, 8'h1f};
       p6_psn_q    <= h_made;
       p6_rest_q   <= {8'h00, be_qpn, 8'h00, h_body[255:240],                  // QPN, P_Key
                       1'b0, h_body[238], 6'd0, 8'h11,                         // MigReq, opcode
                       16'h0000, 16'h1c00, h_body[191:160],                    // UDP: checksum, length, ports
-                      h_body[127:96], h_body[159:128],                        // IP: destination, source
+                      h_ips,                                                  // IP: destination, source
                       16'h0000, h_body[79:72], 8'd64, h_body[63:32], 16'h3000,         // checksum, protocol, TTL, id
                       h_body[15:10], 2'b00, h_body[7:0]};                     // TOS without ECN
     end
@@ -168,10 +191,11 @@ module rf_ackq #(
 
   always @(*) begin
     p6_body = {p6_aeth_q[31:8], p6_syndrome, p6_psn[7:0], p6_psn[15:8], p6_psn[23:16], p6_rest_q};
-    if (p6_behalf_q) p6_body[95:80] = swapped(p6_checksum);
+    if (p6_made_q) p6_body[95:80] = swapped(p6_checksum);
   end
 
   wire         f_valid;
+  wire         f_cnp;
   wire         f_nak;
   wire         f_vlan;
   wire [143:0] f_eth;
@@ -181,24 +205,30 @@ module rf_ackq #(
   wire [DW:0]  f_count;
   wire         f_afull;
 
+  localparam FW = (MIRROR != 0) ? 499 : 498;
+  wire [498:0] p6_frame = {p6_cnp_q, p6_nak_q, p6_vlan_q, p6_eth_q, p6_body};
+  wire [FW-1:0] f_frame;
+
+  assign {f_nak, f_vlan, f_eth, f_body} = f_frame[497:0];
+  assign f_cnp = MIRROR != 0 && f_frame[FW-1];
+
   // Two more frames can arrive after the judge has sampled the room.
-  rf_fifo_parity #(.WIDTH(498), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2), .PARITY(PARITY)) frames (
+  rf_fifo_parity #(.WIDTH(FW), .DEPTH(DEPTH), .READ_LATENCY(0), .AFULL(DEPTH - 2), .PARITY(PARITY)) frames (
     .clk(clk), .rst(rst), .s_valid(p6_valid), .s_ready(f_room),
-    .s_data({p6_nak_q, p6_vlan_q, p6_eth_q, p6_body}),
-    .m_valid(f_valid), .m_ready(f_take), .m_data({f_nak, f_vlan, f_eth, f_body}),
+    .s_data(p6_frame[FW-1:0]), .m_valid(f_valid), .m_ready(f_take), .m_data(f_frame),
     .count(f_count), .almost_full(f_afull), .bad(frames_bad));
 
-  // Whether each is a frame on behalf: apart and from a register, because e_valid depends on it and the address of the wide
+  // Whether each waits for no verdict: apart and from a register, because e_valid depends on it and the address of the wide
   // memory has a large fanout. It comes one cycle after its frame and counts as valid for both.
   wire         k_valid;
-  wire         k_behalf;
+  wire         k_alone;
   wire         k_room;
   wire [DW:0]  k_count;
   wire         k_afull;
 
   rf_fifo_parity #(.WIDTH(1), .DEPTH(DEPTH), .READ_LATENCY(1), .RAM_STYLE("distributed"), .PARITY(PARITY)) kinds (
-    .clk(clk), .rst(rst), .s_valid(p6_valid), .s_ready(k_room), .s_data(p6_behalf_q),
-    .m_valid(k_valid), .m_ready(f_take), .m_data(k_behalf), .count(k_count), .almost_full(k_afull), .bad(kinds_bad));
+    .clk(clk), .rst(rst), .s_valid(p6_valid), .s_ready(k_room), .s_data(p6_alone_q),
+    .m_valid(k_valid), .m_ready(f_take), .m_data(k_alone), .count(k_count), .almost_full(k_afull), .bad(kinds_bad));
 
   assign event_room  = ev_room && !f_afull;
   assign behalf_room = !f_afull;
@@ -215,16 +245,16 @@ module rf_ackq #(
     .clk(clk), .rst(rst), .s_valid(v_valid), .s_ready(w_room), .s_data(v_ok),
     .m_valid(w_valid), .m_ready(w_take), .m_data(w_ok), .count(w_count), .almost_full(w_afull), .bad(verdicts_bad));
 
-  assign e_valid  = k_valid && (k_behalf || (w_valid && w_ok));
-  assign e_behalf = k_behalf;
+  assign e_valid  = k_valid && (k_alone || (w_valid && w_ok));
+  assign e_behalf = k_alone && !f_cnp;
   assign e_nak    = f_nak;
-  assign e_hlen   = f_vlan ? 7'd62 : 7'd58;
+  assign e_hlen   = f_vlan ? (f_cnp ? 7'd74 : 7'd62) : (f_cnp ? 7'd70 : 7'd58);
   assign e_hdr    = f_vlan ? {144'd0, f_body, f_eth} : {176'd0, f_body, f_eth[111:0]};
-  assign f_take   = k_valid && (k_behalf ? e_ready : w_valid && (e_ready || !w_ok));
-  assign w_take   = k_valid && !k_behalf && (e_ready || !w_ok);
-  assign idle     = !f_valid && !p6_valid && !ev_valid && !h_event && !h_behalf && !h_nak;
+  assign f_take   = k_valid && (k_alone ? e_ready : w_valid && (e_ready || !w_ok));
+  assign w_take   = k_valid && !k_alone && (e_ready || !w_ok);
+  assign idle     = !f_valid && !p6_valid && !ev_valid && !h_event && !h_behalf && !h_nak && !h_cnp;
 
-  wire unused_fifo = &{1'b0, h_hdr, h_body, ev_count, ev_afull, f_room, f_count, k_room, k_count, k_afull, w_room, w_count, w_afull};
+  wire unused_fifo = &{1'b0, p6_frame, h_mirror, h_sum, h_hdr, h_body, ev_count, ev_afull, f_room, f_count, k_room, k_count, k_afull, w_room, w_count, w_afull};
 
 endmodule
 

@@ -25,6 +25,8 @@ module rf_bank #(
   parameter AW = 4,
   // Commands that may wait: as many as in the judge.
   parameter COMMANDS = 16,
+  // 1: connections may be mirror connections.
+  parameter MIRROR = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -47,6 +49,9 @@ module rf_bank #(
   input  wire [12:0]           h_plen,
   input  wire [1:0]            h_pad,
   input  wire [23:0]           h_psn,
+  // Mirror connection: the header is stored as it goes back, except for its MACs; its IP checksum.
+  input  wire                  h_mirror,
+  input  wire [15:0]           h_sum,
 
   // Ingress: commands and stream.
   output wire                  c_valid,
@@ -168,7 +173,14 @@ module rf_bank #(
 
   // Headers, with the outgoing PSN. The PSN starts at byte 51 of the frame (55 with a tag).
   wire [23:0]  be_psn  = {h_psn[7:0], h_psn[15:8], h_psn[23:16]};
-  wire [639:0] new_hdr = h_vlan ? {h_hdr[639:464], be_psn, h_hdr[439:0]} : {h_hdr[639:432], be_psn, h_hdr[407:0]};
+  wire         turn    = MIRROR != 0 && h_mirror;
+  wire [15:0]  be_sum  = {h_sum[7:0], h_sum[15:8]};
+  // From the TTL on: addresses exchanged, checksum, protocol, TTL 64.
+  wire [95:0]  back    = h_vlan ? {h_hdr[8*30+:32], h_hdr[8*34+:32], be_sum, h_hdr[8*27+:8], 8'd64} :
+                                  {h_hdr[8*26+:32], h_hdr[8*30+:32], be_sum, h_hdr[8*23+:8], 8'd64};
+  wire [639:0] turned  = !turn ? h_hdr : h_vlan ? {h_hdr[639:8*38], back, h_hdr[8*26-1:0]} :
+                                                  {h_hdr[639:8*34], back, h_hdr[8*22-1:0]};
+  wire [639:0] new_hdr = h_vlan ? {turned[639:464], be_psn, turned[439:0]} : {turned[639:432], be_psn, turned[407:0]};
 
   wire size_bad;
 
@@ -232,7 +244,7 @@ module rf_bank #(
     end
 `endif
 
-  wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode[7:4], h_hdr[639:624], new_hdr[639:624], wr_full, h_addr, beat_addr, fact_addr,
+  wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode[7:4], h_mirror, h_sum, h_hdr[639:624], new_hdr[639:624], wr_full, h_addr, beat_addr, fact_addr,
                        hdr_addr};
 
 endmodule

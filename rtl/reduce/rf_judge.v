@@ -33,6 +33,8 @@ module rf_judge #(
   parameter COMMANDS = 16,
   // 1: groups may be selective.
   parameter SELECTIVE = 1,
+  // 1: connections may be mirror connections.
+  parameter MIRROR = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -64,6 +66,7 @@ module rf_judge #(
   input  wire [23:0]            d_psn,
   input  wire [1:0]             d_pad,
   input  wire [31:0]            d_src_ip,
+  input  wire                   d_to_port,
   input  wire [15:0]            d_udp_len,
   input  wire [6:0]             d_hlen,
   input  wire [13:0]            d_plen,
@@ -91,6 +94,9 @@ module rf_judge #(
   input  wire [31:0]            f_peer_ip,
   input  wire [2:0]             f_peer_port,
   input  wire [23:0]            f_qpn,
+  // Of the connection of this port (rf_conn_mac).
+  input  wire                   f_mirror,
+  input  wire [47:0]            f_mac,
   input  wire                   f_bad,
 
   // Ledger. j_soon: the group in p3, one cycle before j_valid.
@@ -156,6 +162,10 @@ module rf_judge #(
   output wire                   h_event,
   output wire                   h_behalf,
   output wire                   h_nak,
+  // CNP to be returned; the frame belongs to a mirror connection; its IP checksum once it is turned back.
+  output wire                   h_cnp,
+  output wire                   h_mirror,
+  output wire [15:0]            h_sum,
   // A frame was held: only its header is used (rf_held).
   output wire                   h_held,
   output wire [639:0]           h_hdr,
@@ -180,6 +190,9 @@ module rf_judge #(
   output wire [GW+LW+PW-1:0]    x_conn,
   output wire [2:0]             x_error,
   output wire [23:0]            x_index,
+  // p4: the next first sending of the group in p4 carries a mark.
+  output wire                   cnp_mark_valid,
+  output wire [GW-1:0]          cnp_mark_group,
 
   // Parity error in the fields or the state of a live connection.
   output wire                   bad,
@@ -192,6 +205,8 @@ module rf_judge #(
   localparam [2:0] ACT_WINDOW  = 3'd3;
   localparam [2:0] ACT_EVENT   = 3'd4;
   localparam [2:0] ACT_FORM    = 3'd5;
+  localparam [2:0] ACT_RETURN  = 3'd6;
+  localparam [2:0] ACT_MARK    = 3'd7;
 
   localparam [1:0] OP_STORE  = 2'd1;
   localparam [1:0] OP_PUNT   = 2'd2;
@@ -212,6 +227,7 @@ module rf_judge #(
   wire [23:0]                p3_psn;
   wire [1:0]                 p3_pad;
   wire [31:0]                p3_src_ip;
+  wire                       p3_to_port;
   wire [15:0]                p3_udp_len;
   wire [6:0]                 p3_hlen;
   wire [13:0]                p3_plen;
@@ -225,14 +241,14 @@ module rf_judge #(
     .clk(clk), .rst(rst), .pause(pause), .m_done(m_done),
     // Descriptor.
     .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause), .d_len(d_len), .d_vlan(d_vlan),
-    .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
+    .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_to_port(d_to_port), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
     .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok),
     // Table, fields.
     .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .f_read(f_read), .f_conn(f_conn),
     // p3.
     .p3_valid(p3_valid), .p3_hit(p3_hit), .p3_good(p3_good), .p3_foreign(p3_foreign), .p3_state(p3_state),
     .p3_conn(p3_conn), .p3_class(p3_class), .p3_cause(p3_cause), .p3_len(p3_len), .p3_vlan(p3_vlan),
-    .p3_opcode(p3_opcode), .p3_psn(p3_psn), .p3_pad(p3_pad), .p3_src_ip(p3_src_ip), .p3_udp_len(p3_udp_len),
+    .p3_opcode(p3_opcode), .p3_psn(p3_psn), .p3_pad(p3_pad), .p3_src_ip(p3_src_ip), .p3_to_port(p3_to_port), .p3_udp_len(p3_udp_len),
     .p3_hlen(p3_hlen), .p3_plen(p3_plen), .p3_syndrome(p3_syndrome), .p3_msn(p3_msn), .p3_icrc_ok(p3_icrc_ok),
     .idle(idle));
 
@@ -254,6 +270,12 @@ module rf_judge #(
   wire [3:0]    mtu_log2 = p3_cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
   wire [1:0]    dtype    = p3_cfg[`RF_GROUP_CFG_DTYPE_LSB +: 2];
   wire          is_ack   = p3_opcode == 8'h11;
+  wire          here     = p3_conn[PW-1:0] == THIS[PW-1:0];
+  wire          mirror   = MIRROR != 0 && f_mirror && here;
+  wire [47:0]   from_mac = {d_hdr[8*6+:8], d_hdr[8*7+:8], d_hdr[8*8+:8], d_hdr[8*9+:8], d_hdr[8*10+:8], d_hdr[8*11+:8]};
+  wire          mac_here = !mirror || from_mac == f_mac;
+  // The rank takes part without giving: never in a group that is not directed.
+  wire          p3_silent = 1'b0;
   wire          syn_ack;
   wire          syn_fatal;
   wire [2:0]    p3_act;
@@ -265,9 +287,9 @@ module rf_judge #(
 
   rf_judge_form form (
     .enable(enable), .hold(hold), .class_of(p3_class), .cause(p3_cause), .opcode(p3_opcode), .pad(p3_pad),
-    .plen(p3_plen), .udp_len(p3_udp_len), .syndrome(p3_syndrome), .icrc_ok(p3_icrc_ok), .hit(p3_hit),
-    .good(p3_good), .foreign(p3_foreign), .state(p3_state), .data_here(p3_conn[PW-1:0] == THIS[PW-1:0] && p3_src_ip == f_src_ip),
-    .ack_here(f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip), .live(g_live[p3_group]), .error(g_error[p3_group]),
+    .plen(p3_plen), .udp_len(p3_udp_len), .syndrome(p3_syndrome), .icrc_ok(p3_icrc_ok), .to_port(p3_to_port), .hit(p3_hit),
+    .good(p3_good), .foreign(p3_foreign), .state(p3_state), .data_here(here && p3_src_ip == f_src_ip && mac_here),
+    .ack_here(f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip && mac_here), .mirror(mirror), .silent(p3_silent), .live(g_live[p3_group]), .error(g_error[p3_group]),
     .mtu_log2(mtu_log2), .dtype(dtype), .act(p3_act), .why(p3_why), .fault(p3_error), .seen(p3_seen),
     .held(p3_held), .tomb(p3_tomb), .syn_ack(syn_ack), .syn_fatal(syn_fatal));
 
@@ -304,6 +326,8 @@ module rf_judge #(
   reg [6:0]           p4_hlen_q;
   reg [12:0]          p4_plen_q;
   reg [1:0]           p4_pad_q;
+  reg                 p4_mirror_q;
+  reg [17:0]          p4_ip_sum_q;
   reg [3:0]           p4_mtu_log2_q;
   reg [15:0]          p4_slot_q;
   reg [HDR_AW-1:0]    p4_hslot_q;
@@ -312,6 +336,11 @@ module rf_judge #(
   reg                 p4_strict_q;
 
   wire [3:0]  size_log2 = p3_cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
+  // IP checksum with TTL 64 in place of the frame's: the exchange of the addresses does not change it. As 4000 is
+  // subtracted, its complement is added.
+  wire [23:0] ttl_sum   = p3_vlan ? {d_hdr[8*26+:8], d_hdr[8*28+:8], d_hdr[8*29+:8]} :
+                                    {d_hdr[8*22+:8], d_hdr[8*24+:8], d_hdr[8*25+:8]};
+  wire [17:0] ip_sum    = {2'd0, ttl_sum[15:0]} + {2'd0, ttl_sum[23:16], 8'd0} + 18'h0bfff;
   wire [15:0] size_mask = ~(16'hffff << size_log2);
   wire [15:0] p3_slot   = p3_index[15:0] & size_mask;
   wire        p3_selective = SELECTIVE != 0 && p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
@@ -347,6 +376,8 @@ module rf_judge #(
       p4_hlen_q     <= p3_hlen;
       p4_plen_q     <= p3_plen[12:0];
       p4_pad_q      <= p3_pad;
+      p4_mirror_q   <= mirror;
+      p4_ip_sum_q   <= ip_sum;
       p4_mtu_log2_q <= mtu_log2;
       p4_slot_q     <= p3_slot;
       p4_hslot_q    <= p3_hbase[HDR_AW-1:0] + p3_slot[HDR_AW-1:0];
@@ -360,6 +391,7 @@ module rf_judge #(
   wire       p4_event;
   wire       p4_behalf;
   wire       p4_repeat;
+  wire       p4_cnp;
   wire [7:0] w_why;
   wire       w_behalf;
   wire       w_repeat;
@@ -385,8 +417,8 @@ module rf_judge #(
   rf_judge_verdict verdict (
     .act(p4_act_q), .form_why(p4_why_q), .window_why(w_why), .window_behalf(w_behalf), .window_repeat(w_repeat),
     .accept(j_accept), .len(p4_len_q), .arp(p4_arp_q), .punt_room(punt_room), .punt_room_arp(punt_room_arp),
-    .pass_room(pass_room), .event_room(event_room), .why(p4_why), .op(p4_op), .event_it(p4_event), .behalf(p4_behalf),
-    .repeat_it(p4_repeat));
+    .pass_room(pass_room), .event_room(event_room), .behalf_room(behalf_room), .why(p4_why), .op(p4_op), .event_it(p4_event), .behalf(p4_behalf),
+    .repeat_it(p4_repeat), .cnp(p4_cnp));
 
   wire [GW-1:0]      p4_group = p4_conn_q[GW+LW+PW-1 -: GW];
   wire [LW-1:0]      p4_lane  = p4_conn_q[PW +: LW];
@@ -394,6 +426,8 @@ module rf_judge #(
   wire [31:0]        p4_beats = {16'd0, p4_slot_q} << p4_mtu_log2_q;
   wire [31:0]        p4_first = p4_dbase + (p4_beats >> BYTES_LOG2);
 
+  assign cnp_mark_valid = p4_valid_q && p4_act_q == ACT_MARK;
+  assign cnp_mark_group = p4_group;
   assign punt_arp    = p4_arp_q;
   assign j_soon      = p3_group;
   assign j_valid     = p4_valid_q && p4_act_q == ACT_WINDOW;
@@ -421,20 +455,20 @@ module rf_judge #(
   assign m_lap       = p4_lap_q;
 
   // p5: side effects.
-  wire       p4_keep  = p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_held_q;
+  wire       p4_keep  = p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_act_q == ACT_RETURN || p4_held_q;
   wire [2:0] p4_fault = (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
 
   rf_judge_effect #(.GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW)) effect (
     .clk(clk), .rst(rst),
     // p4.
-    .valid(p4_valid_q), .keep(p4_keep), .store(p4_op == OP_STORE), .event_it(p4_event), .behalf(p4_behalf),
+    .valid(p4_valid_q), .keep(p4_keep), .store(p4_op == OP_STORE), .event_it(p4_event), .behalf(p4_behalf), .cnp(p4_cnp),
     .held(p4_held_q), .seen(p4_seen_q), .is_ack(p4_is_ack_q), .fault(p4_fault), .why(p4_why), .conn(p4_conn_q), .index(p4_index_q),
     .slot(p4_hslot_q), .selective(p4_selective_q), .start(p4_start_q), .una(j_una), .psn(p4_psn_q),
-    .qpn(p4_qpn_q), .msn(j_msn), .hdr(p4_hdr_q), .vlan(p4_vlan_q), .opcode(p4_opcode_q), .hlen(p4_hlen_q),
+    .qpn(p4_qpn_q), .msn(j_msn), .mirror(p4_mirror_q), .ip_sum(p4_ip_sum_q), .hdr(p4_hdr_q), .vlan(p4_vlan_q), .opcode(p4_opcode_q), .hlen(p4_hlen_q),
     .plen(p4_plen_q), .pad(p4_pad_q),
     // p5.
     .too_soon(p5_too_soon), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named),
-    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_held(h_held),
+    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_cnp(h_cnp), .h_mirror(h_mirror), .h_sum(h_sum), .h_held(h_held),
     .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
     .h_psn(h_psn), .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count),
     .x_cause(x_cause), .x_seen_data(x_seen_data), .x_seen_ack(x_seen_ack), .x_conn(x_conn), .x_error(x_error),

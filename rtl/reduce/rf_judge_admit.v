@@ -40,6 +40,7 @@ module rf_judge_admit #(
   input  wire [23:0]            d_psn,
   input  wire [1:0]             d_pad,
   input  wire [31:0]            d_src_ip,
+  input  wire                   d_to_port,
   input  wire [15:0]            d_udp_len,
   input  wire [6:0]             d_hlen,
   input  wire [13:0]            d_plen,
@@ -72,6 +73,7 @@ module rf_judge_admit #(
   output wire [23:0]            p3_psn,
   output wire [1:0]             p3_pad,
   output wire [31:0]            p3_src_ip,
+  output wire                   p3_to_port,
   output wire [15:0]            p3_udp_len,
   output wire [6:0]             p3_hlen,
   output wire [13:0]            p3_plen,
@@ -97,7 +99,7 @@ module rf_judge_admit #(
     else if (m_done && !take) credit_q <= credit_q + 1'b1;
 
   // p1 to p3: the descriptor waits for the connection table and the connection's fields.
-  localparam DW = 2 + 8 + 14 + 1 + 8 + 24 + 2 + 32 + 16 + 7 + 14 + 8 + 24 + 1;
+  localparam DW = 2 + 8 + 14 + 1 + 8 + 24 + 2 + 32 + 1 + 16 + 7 + 14 + 8 + 24 + 1;
 
   reg          p1_valid_q;
   reg          p2_valid_q;
@@ -112,7 +114,7 @@ module rf_judge_admit #(
 
   always @(posedge clk)
     if (take)
-      p1_desc_q <= {d_class, d_cause, d_len, d_vlan, d_opcode, d_psn, d_pad, d_src_ip, d_udp_len, d_hlen, d_plen,
+      p1_desc_q <= {d_class, d_cause, d_len, d_vlan, d_opcode, d_psn, d_pad, d_src_ip, d_to_port, d_udp_len, d_hlen, d_plen,
                     d_syndrome, d_msn, d_icrc_ok};
 
   always @(posedge clk)
@@ -152,7 +154,7 @@ module rf_judge_admit #(
   assign p3_state   = p3_state_q;
   assign p3_conn    = p3_conn_q;
 
-  assign {p3_class, p3_cause, p3_len, p3_vlan, p3_opcode, p3_psn, p3_pad, p3_src_ip, p3_udp_len, p3_hlen, p3_plen,
+  assign {p3_class, p3_cause, p3_len, p3_vlan, p3_opcode, p3_psn, p3_pad, p3_src_ip, p3_to_port, p3_udp_len, p3_hlen, p3_plen,
           p3_syndrome, p3_msn, p3_icrc_ok} = p3_desc_q;
 
   wire unused_bits = &{1'b0, cid_port[31:PW], cid_lane[31:LW], cid_group[31:GW]};

@@ -27,6 +27,7 @@ module rf_judge_effect #(
   input  wire                   store,
   input  wire                   event_it,
   input  wire                   behalf,
+  input  wire                   cnp,
   input  wire                   held,
   input  wire                   seen,
   input  wire                   is_ack,
@@ -41,6 +42,9 @@ module rf_judge_effect #(
   input  wire [23:0]            psn,
   input  wire [23:0]            qpn,
   input  wire [23:0]            msn,
+  // Mirror connection; the IP checksum with TTL 64, before the carries are added.
+  input  wire                   mirror,
+  input  wire [17:0]            ip_sum,
   input  wire [639:0]           hdr,
   input  wire                   vlan,
   input  wire [7:0]             opcode,
@@ -61,6 +65,11 @@ module rf_judge_effect #(
   output wire                   h_event,
   output wire                   h_behalf,
   output wire                   h_nak,
+  // A CNP is returned.
+  output wire                   h_cnp,
+  // Mirror connection; IP checksum of the frame once it is turned back.
+  output wire                   h_mirror,
+  output wire [15:0]            h_sum,
   // A frame was held: only its header is used (rf_held).
   output wire                   h_held,
   output wire [639:0]           h_hdr,
@@ -92,6 +101,9 @@ module rf_judge_effect #(
   reg                  p5_store_q;
   reg                  p5_event_q;
   reg                  p5_behalf_q;
+  reg                  p5_cnp_q;
+  reg                  p5_mirror_q;
+  reg [15:0]           p5_sum_q;
   reg                  p5_selective_q;
   reg                  p5_held_q;
   reg [23:0]           p5_start_q;
@@ -114,11 +126,17 @@ module rf_judge_effect #(
   reg [23:0]           p5_msn_q;
   reg [23:0]           p5_index_q;
 
+  // The sum is not zero: without carries it is 1..ffff, and ffff stands for the checksum 0.
+  wire [16:0] once     = {1'b0, ip_sum[15:0]} + {15'd0, ip_sum[17:16]};
+  wire [15:0] twice    = once[15:0] + {15'd0, once[16]};
+  wire [15:0] checksum = (twice == 16'hffff) ? 16'd0 : twice;
+
   always @(posedge clk)
     if (rst || !valid) begin
       p5_store_q     <= 1'b0;
       p5_event_q     <= 1'b0;
       p5_behalf_q    <= 1'b0;
+      p5_cnp_q       <= 1'b0;
       p5_held_q      <= 1'b0;
       p5_count_q     <= 1'b0;
       p5_seen_data_q <= 1'b0;
@@ -128,6 +146,7 @@ module rf_judge_effect #(
       p5_store_q     <= store;
       p5_event_q     <= event_it;
       p5_behalf_q    <= behalf;
+      p5_cnp_q       <= cnp;
       p5_held_q      <= held;
       p5_count_q     <= !event_it;
       p5_seen_data_q <= seen && !is_ack;
@@ -145,6 +164,8 @@ module rf_judge_effect #(
   always @(posedge clk)
     if (valid && keep) begin
       p5_hdr_q    <= hdr;
+      p5_mirror_q <= mirror;
+      p5_sum_q    <= checksum;
       p5_addr_q   <= {conn[PW +: LW], slot};
       p5_vlan_q   <= vlan;
       p5_opcode_q <= opcode;
@@ -178,6 +199,9 @@ module rf_judge_effect #(
   assign h_event     = p5_event_q;
   assign h_behalf    = p5_behalf_q;
   assign h_nak       = nak;
+  assign h_cnp       = p5_cnp_q;
+  assign h_mirror    = p5_mirror_q;
+  assign h_sum       = p5_sum_q;
   assign h_held      = p5_held_q;
   // An ACK on behalf acknowledges the index before una.
   assign h_made      = p5_start_q + p5_una_q - 24'd1;

@@ -24,6 +24,8 @@ module rf_judge_form (
   input  wire [15:0] udp_len,
   input  wire [7:0]  syndrome,
   input  wire        icrc_ok,
+  // It is for the port's address.
+  input  wire        to_port,
   // The connection: an entry was found; this box has such a connection; its CID is ffff; its state; the frame came by
   // the right port and from the right address, for data and for ACKs.
   input  wire        hit,
@@ -32,6 +34,9 @@ module rf_judge_form (
   input  wire [1:0]  state,
   input  wire        data_here,
   input  wire        ack_here,
+  // It is a mirror connection; its rank does not give.
+  input  wire        mirror,
+  input  wire        silent,
   // Its group.
   input  wire        live,
   input  wire        error,
@@ -39,7 +44,7 @@ module rf_judge_form (
   input  wire [1:0]  dtype,
 
   // Action: 0 drop, 1 punt, 2 foreign, 3 check the window, 4 check the content of the ACK, 5 drop, and inside the
-  // window report the group error `fault`.
+  // window report the group error `fault`, 6 return the CNP, 7 drop, the next result of the group carries a mark.
   output reg  [2:0]  act,
   output reg  [7:0]  why,
   output reg  [2:0]  fault,
@@ -59,6 +64,8 @@ module rf_judge_form (
   localparam [2:0] ACT_WINDOW  = 3'd3;
   localparam [2:0] ACT_EVENT   = 3'd4;
   localparam [2:0] ACT_FORM    = 3'd5;
+  localparam [2:0] ACT_RETURN  = 3'd6;
+  localparam [2:0] ACT_MARK    = 3'd7;
 
   wire [13:0] mtu      = 14'd1 << mtu_log2;
   wire        narrow   = dtype == `RF_DTYPE_BF16 || dtype == `RF_DTYPE_FP16;
@@ -68,6 +75,9 @@ module rf_judge_form (
   wire        bad_len  = plen[13] || plen == 14'd0 || plen[1:0] != 2'b00 || plen > mtu ||
                          (whole && (plen != mtu || pad != 2'd0));
   wire        bad_elem = narrow ? pad[0] : pad != 2'd0;
+
+  // READ and atomic requests: the sender expects a peer with memory.
+  wire asks = opcode == 8'h0c || opcode == 8'h13 || opcode == 8'h14;
 
   wire syn_rnr = syndrome[7:5] == 3'd1;
   wire syn_nak = syndrome[7:2] == 6'h18;
@@ -89,7 +99,9 @@ module rf_judge_form (
     end else if (!enable) begin
       why = `RF_CNT_DISABLED;
     end else if (!hit) begin
-      if (hold && opcode <= 8'h0b) begin
+      if (to_port) begin
+        why = `RF_CNT_UNKNOWN;
+      end else if (hold && opcode <= 8'h0b) begin
         why  = `RF_CNT_HOLD;
         held = icrc_ok;
       end else begin
@@ -98,15 +110,23 @@ module rf_judge_form (
     end else if (state == `RF_STATE_TOMBSTONE) begin
       why  = `RF_CNT_TOMBSTONE;
       tomb = icrc_ok;
-    end else if (state == `RF_STATE_JOINING && foreign) begin
+    end else if (state == `RF_STATE_JOINING && foreign && !to_port) begin
       act = ACT_FOREIGN;
     end else if (state == `RF_STATE_JOINING || !good) begin
       why = `RF_CNT_JOINING;
     end else if (!icrc_ok) begin
       why = `RF_CNT_ICRC;
     end else if (opcode == 8'h81) begin
-      if (!ack_here) why = `RF_CNT_WRONG_SOURCE;
-      else act = ACT_FOREIGN;
+      if (!ack_here) begin
+        why = `RF_CNT_WRONG_SOURCE;
+      end else if (mirror && udp_len != 16'd40) begin
+        why = `RF_CNT_ACK_MALFORMED;
+      end else if (silent) begin
+        act = ACT_MARK;
+        why = `RF_CNT_CNP_MARK;
+      end else begin
+        act = mirror ? ACT_RETURN : ACT_FOREIGN;
+      end
     end else if (opcode == 8'h11) begin
       seen = ack_here;
       if (!ack_here) why = `RF_CNT_WRONG_SOURCE;
@@ -124,7 +144,7 @@ module rf_judge_form (
       act  = ACT_FORM;
       if (opcode > 8'h0b) begin
         why   = `RF_CNT_OPCODE;
-        fault = `RF_ERROR_OPCODE;
+        fault = (mirror && !asks) ? `RF_ERROR_NONE : `RF_ERROR_OPCODE;
       end else if (bad_len) begin
         why   = `RF_CNT_LENGTH;
         fault = `RF_ERROR_LENGTH;

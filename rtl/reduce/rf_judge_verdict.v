@@ -29,13 +29,15 @@ module rf_judge_verdict (
   input  wire        punt_room_arp,
   input  wire        pass_room,
   input  wire        event_room,
+  input  wire        behalf_room,
 
-  // Counter of the verdict; command (rf_judge); ACK to be forwarded, to be made; repeat.
+  // Counter of the verdict; command (rf_judge); ACK to be forwarded, to be made; repeat; CNP to be returned.
   output reg  [7:0]  why,
   output reg  [1:0]  op,
   output reg         event_it,
   output reg         behalf,
-  output reg         repeat_it
+  output reg         repeat_it,
+  output reg         cnp
 );
 
   // As in rf_judge_form.
@@ -43,6 +45,7 @@ module rf_judge_verdict (
   localparam [2:0] ACT_FOREIGN = 3'd2;
   localparam [2:0] ACT_WINDOW  = 3'd3;
   localparam [2:0] ACT_EVENT   = 3'd4;
+  localparam [2:0] ACT_RETURN  = 3'd6;
 
   localparam [1:0] OP_FORGET = 2'd0;
   localparam [1:0] OP_STORE  = 2'd1;
@@ -55,6 +58,7 @@ module rf_judge_verdict (
     event_it  = 1'b0;
     behalf = 1'b0;
     repeat_it = 1'b0;
+    cnp       = 1'b0;
     case (act)
       ACT_PUNT: begin
         why = `RF_CNT_PUNT_FULL;
@@ -80,6 +84,10 @@ module rf_judge_verdict (
         behalf = window_behalf;
         repeat_it = window_repeat;
         if (accept) op = OP_STORE;
+      end
+      ACT_RETURN: begin
+        why = behalf_room ? `RF_CNT_CNP_BACK : `RF_CNT_ACK_FULL;
+        cnp = behalf_room;
       end
       default: ;
     endcase

@@ -24,6 +24,8 @@ module rf_results #(
   parameter CREDIT_W = 10,
   // Bits of {group, lane}.
   parameter AW = 4,
+  // 1: connections may be mirror connections.
+  parameter MIRROR = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -56,6 +58,9 @@ module rf_results #(
   input  wire [647:0]        hdr_data,
   // The header is wrong.
   input  wire                hdr_bad,
+  // With hdr_data: mirror connection, and the address to which its results go.
+  input  wire                hdr_mirror,
+  input  wire [47:0]         hdr_mac,
 
   // Reduction.
   input  wire                out_valid,
@@ -133,6 +138,11 @@ module rf_results #(
   localparam HDR_LATENCY = (WIDTH <= 64) ? 1 : 0;
   localparam SIDE = (PARITY != 0) ? 39 + AW : 15;
 
+  wire [47:0]  to   = (MIRROR == 0 || !hdr_mirror) ? hdr_data[47:0] :
+                      {hdr_mac[7:0], hdr_mac[15:8], hdr_mac[23:16], hdr_mac[31:24], hdr_mac[39:32], hdr_mac[47:40]};
+  wire [639:0] sent = {hdr_data[639:48], to};
+  wire         unused_mac = &{1'b0, hdr_mirror, hdr_mac};
+
   reg        h1_valid_q;
   reg        h2_valid_q;
   wire [SIDE-1:0] side;
@@ -175,12 +185,12 @@ module rf_results #(
       reg          fault_q;
       wire [SIDE+7:0] s_rest = {h2_side_q, hdr_data[647:640]};
 
-      rf_parity #(.WIDTH(640)) make (.data(hdr_data[639:0]), .sums(s_sums));
+      rf_parity #(.WIDTH(640)) make (.data(sent), .sums(s_sums));
       rf_parity #(.WIDTH(640)) check (.data(h_hdr), .sums(m_sums));
 
       rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room),
-        .s_data({^s_rest, s_sums ^ {10{hdr_bad}}, s_rest, hdr_data[639:0]}),
+        .s_data({^s_rest, s_sums ^ {10{hdr_bad}}, s_rest, sent}),
         .m_valid(h_valid), .m_ready(h_take),
         .m_data({rest_kept, kept, h_addr, h_index, e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
         .count(h_count), .almost_full(h_afull));
@@ -196,7 +206,7 @@ module rf_results #(
       wire unused_name = &{1'b0, copy_addr, copy_index, hdr_bad};
 
       rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
-        .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data}),
+        .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data[647:640], sent}),
         .m_valid(h_valid), .m_ready(h_take), .m_data({e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
         .count(h_count), .almost_full(h_afull));
 

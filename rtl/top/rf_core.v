@@ -39,6 +39,8 @@ module rf_core #(
   parameter SELECTIVE = 1,
   // 1: who is last in a group can be measured.
   parameter LAG = 1,
+  // 1: connections may be mirror connections.
+  parameter MIRROR = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1,
   // Value of its register, and of the next one.
@@ -139,10 +141,12 @@ module rf_core #(
   wire [3:0]                    tx_share;
   wire [47:0]                   base_mac;
   wire [31:0]                   box_ip;
+  wire [PORTS*32-1:0]           port_ip;
+  wire [PORTS-1:0]              port_ip_set;
   wire                          hash_valid;
   wire                          hash_table;
   wire [15:0]                   hash_index;
-  wire                          hash_role;
+  wire [1:0]                    hash_role;
   wire [31:0]                   hash_ip;
   wire [23:0]                   hash_qpn;
   wire [15:0]                   hash_cid;
@@ -168,6 +172,8 @@ module rf_core #(
   wire [23:0]                   x_una;
   wire [23:0]                   x_msn;
   wire [5:0]                    conn_field;
+  wire                          conn_mac_wr;
+  wire [48:0]                   conn_mac;
   wire [CW-1:0]                 conn_wr;
   wire [CW-1:0]                 conn_rd;
   wire                          init_valid;
@@ -237,14 +243,14 @@ module rf_core #(
 
   rf_regs #(
     .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .MTU_MAX(MTU_MAX),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .SELECTIVE(SELECTIVE), .LAG(LAG),
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .SELECTIVE(SELECTIVE), .LAG(LAG), .MIRROR(MIRROR),
     .CLOCK_KHZ(CLOCK_KHZ)
   ) regs (
     .clk(clk), .rst(rst),
     .wr_en(wr_en), .wr_addr(wr_addr), .wr_data(wr_data), .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
     .rd_ack(rd_ack), .busy(busy), .rd_at(rd_at),
     .enable(enable), .hold(hold), .tx_share(tx_share), .tick(tick), .base_mac(base_mac), .box_ip(box_ip),
-    .any_error(g_error != {GROUPS{1'b0}}), .fault_valid(fault_valid), .fault_port(fault_port),
+    .port_ip(port_ip), .port_ip_set(port_ip_set), .any_error(g_error != {GROUPS{1'b0}}), .fault_valid(fault_valid), .fault_port(fault_port),
     .fault_memory(fault_memory), .stopped(stopped), .restart(restart), .irq(irq),
     // Connection table.
     .hash_valid(hash_valid), .hash_table(hash_table), .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip),
@@ -265,7 +271,7 @@ module rf_core #(
     .group_wr(group_wr), .group_wr_number(group_wr_number), .group_rd_number(group_rd_number),
     .group_rd_data(group_rd_data), .x_head(x_head), .x_tail(x_tail), .x_issued(x_issued),
     // Connections.
-    .conn_field(conn_field), .conn_wr(conn_wr), .init_valid(init_valid), .init_ready(init_ready),
+    .conn_field(conn_field), .conn_mac_wr(conn_mac_wr), .conn_mac(conn_mac), .conn_wr(conn_wr), .init_valid(init_valid), .init_ready(init_ready),
     .seen_valid(seen_valid), .seen_bits(seen_bits), .seen_ready(seen_ready == {PORTS{1'b1}}), .conn_rd(conn_rd),
     .x_next(x_next), .x_sent(x_sent), .x_una(x_una), .x_msn(x_msn), .x_seen(x_seen));
 
@@ -566,7 +572,7 @@ module rf_core #(
       rf_port #(
         .PORT(p), .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW),
         .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W), .STALL_CYCLES(STALL_CYCLES),
-        .SELECTIVE(SELECTIVE), .PARITY(PARITY)
+        .SELECTIVE(SELECTIVE), .MIRROR(MIRROR), .PARITY(PARITY)
       ) port (
         .clk(clk), .rst(rst), .restart(restart), .stopped(stopped), .fault_valid(port_fault[p]),
         .fault_memory(port_memory[p*4 +: 4]), .ready(port_ready[p]), .idle(port_idle[p]),
@@ -577,10 +583,10 @@ module rf_core #(
         .m_axis_tready(m_axis_tready[p]),
         // Registers.
         .pause(pause[p]), .enable(enable), .hold(hold[p]), .tx_share(tx_share), .base_mac(base_mac), .box_ip(box_ip),
-        .g_live(g_live & ~g_clearing), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
+        .port_ip(port_ip), .port_ip_set(port_ip_set), .g_live(g_live & ~g_clearing), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
         .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid), .hash_table(hash_table),
         .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip), .hash_qpn(hash_qpn), .hash_cid(hash_cid),
-        .hash_state(hash_state), .conn_field(conn_field), .conn_wr(conn_wr), .conn_data(wr_data), .conn_rd(conn_rd),
+        .hash_state(hash_state), .conn_field(conn_field), .conn_wr(conn_wr), .conn_data(wr_data), .conn_mac_wr(conn_mac_wr), .conn_mac(conn_mac), .conn_rd(conn_rd),
         .seen_clear(seen_clear), .seen_ready(seen_ready[p]), .seen(seens[p*2 +: 2]),
         // Tombstones.
         .tomb_write(tomb_write), .tomb_look(tomb_look), .tomb_number(wr_data[`RF_TOMB_WRITE_NUMBER_LSB +: 16]),

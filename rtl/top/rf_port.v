@@ -29,6 +29,8 @@ module rf_port #(
   parameter STALL_CYCLES = 250000,
   // 1: groups may be selective.
   parameter SELECTIVE = 1,
+  // 1: connections may be mirror connections.
+  parameter MIRROR = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -63,6 +65,8 @@ module rf_port #(
   input  wire [3:0]            tx_share,
   input  wire [47:0]           base_mac,
   input  wire [31:0]           box_ip,
+  input  wire [PORTS*32-1:0]   port_ip,
+  input  wire [PORTS-1:0]      port_ip_set,
   input  wire [GROUPS-1:0]     g_live,
   input  wire [GROUPS-1:0]     g_error,
   input  wire [GROUPS-1:0]     g_life,
@@ -73,7 +77,7 @@ module rf_port #(
   input  wire                  hash_valid,
   input  wire                  hash_table,
   input  wire [15:0]           hash_index,
-  input  wire                  hash_role,
+  input  wire [1:0]            hash_role,
   input  wire [31:0]           hash_ip,
   input  wire [23:0]           hash_qpn,
   input  wire [15:0]           hash_cid,
@@ -81,6 +85,9 @@ module rf_port #(
   input  wire [5:0]            conn_field,
   input  wire [GW+LW+PW-1:0]   conn_wr,
   input  wire [31:0]           conn_data,
+  // {mirror, MAC} of connection conn_wr.
+  input  wire                  conn_mac_wr,
+  input  wire [48:0]           conn_mac,
   input  wire [GW+LW+PW-1:0]   conn_rd,
   input  wire [1:0]            seen_clear,
   output wire                  seen_ready,
@@ -236,6 +243,7 @@ module rf_port #(
   localparam BEATS      = 1 << (CREDIT_W - 1);
   localparam HDRS       = (LANES > 8) ? 64 : (LANES > 4) ? 32 : 16;
   localparam [47:0] NUMBER = PORT;
+  localparam [31:0] THIS = PORT;
   // Frames that wait for the judge, and made ACKs: half as many if MTU_MAX is below 1024.
   localparam FRAMES     = (MTU_MAX < 1024) ? 16 : 32;
   // Two frames of maximum length.
@@ -246,6 +254,8 @@ module rf_port #(
   wire         ingress_bad;
   wire         r_bad;
   wire         f_bad;
+  wire         f_mac_bad;
+  wire         to_mac_bad;
   wire         judge_bad;
   wire         ackq_bad;
   wire         repeatq_bad;
@@ -263,7 +273,8 @@ module rf_port #(
   wire [23:0]  d_psn;
   wire [1:0]   d_pad;
   wire [31:0]  d_src_ip;
-  wire [31:0]  d_dst_ip;
+  wire [1:0]   d_role;
+  wire [31:0]  d_key_ip;
   wire [15:0]  d_udp_len;
   wire [6:0]   d_hlen;
   wire [13:0]  d_plen;
@@ -283,12 +294,12 @@ module rf_port #(
   wire         cnt_overflow;
   wire         ingress_idle;
 
-  rf_ingress #(.WIDTH(WIDTH), .PORTS(PORTS), .MTU_MAX(MTU_MAX), .FRAMES(FRAMES), .PARITY(PARITY)) ingress (
+  rf_ingress #(.WIDTH(WIDTH), .PORTS(PORTS), .PORT(PORT), .MIRROR(MIRROR), .MTU_MAX(MTU_MAX), .FRAMES(FRAMES), .PARITY(PARITY)) ingress (
     .clk(clk), .rst(reset), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tvalid(s_axis_tvalid),
-    .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser), .base_mac(base_mac), .box_ip(box_ip),
+    .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser), .base_mac(base_mac), .box_ip(box_ip), .port_ip(port_ip), .port_ip_set(port_ip_set),
     .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class),
     .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_qpn(d_qpn),
-    .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_dst_ip(d_dst_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
+    .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_role(d_role), .d_key_ip(d_key_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
     .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .c_valid(cmd_valid),
     .c_ready(cmd_ready), .c_op(cmd_op), .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_keep(o_keep),
     .o_last(o_last), .o_bad(o_bad), .bad(ingress_bad), .idle(ingress_idle));
@@ -300,8 +311,8 @@ module rf_port #(
   wire [1:0]  r_state;
   wire        table_ready;
 
-  rf_conn_table #(.HASH_BITS(HASH_BITS), .PARITY(PARITY)) conn_table (
-    .clk(clk), .rst(reset), .ready(table_ready), .l_valid(l_valid), .l_role(d_opcode == 8'h11 || d_opcode == 8'h81), .l_ip(d_dst_ip),
+  rf_conn_table #(.HASH_BITS(HASH_BITS), .MIRROR(MIRROR), .PARITY(PARITY)) conn_table (
+    .clk(clk), .rst(reset), .ready(table_ready), .l_valid(l_valid), .l_role(d_role), .l_ip(d_key_ip),
     .l_qpn(d_qpn), .r_valid(r_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .r_bad(r_bad), .w_valid(hash_valid),
     .w_table(hash_table), .w_index(hash_index), .w_role(hash_role), .w_ip(hash_ip), .w_qpn(hash_qpn),
     .w_cid(hash_cid), .w_state(hash_state));
@@ -319,6 +330,33 @@ module rf_port #(
     .clk(clk), .wr_field(conn_field), .wr_conn(conn_wr), .wr_data(conn_data), .rd_en(f_read), .rd_conn(f_conn),
     .rd_start(f_start), .rd_shift(f_shift), .rd_src_ip(f_src_ip), .rd_peer_ip(f_peer_ip),
     .rd_peer_port(f_peer_port), .rd_qpn(f_qpn), .rd_bad(f_bad));
+
+  // Mirror connections of this port: for the judge, and for the headers of results.
+  wire                    mac_ready;
+  wire                    f_mirror;
+  wire [47:0]             f_mac;
+  wire                    copy_valid;
+  wire                    to_mirror;
+  wire [47:0]             to_mac;
+
+  generate
+    if (MIRROR != 0) begin : g_mirror
+      rf_conn_mac #(.AW(AW), .PARITY(PARITY)) macs (
+        .clk(clk), .rst(reset), .ready(mac_ready), .wr_en(conn_mac_wr && conn_wr[PW-1:0] == THIS[PW-1:0]), .wr_addr(conn_wr[CW-1:PW]),
+        .wr_data(conn_mac), .a_en(f_read), .a_addr(f_conn[CW-1:PW]), .a_mirror(f_mirror), .a_mac(f_mac), .a_bad(f_mac_bad),
+        .b_en(copy_valid), .b_addr(bad_addr), .b_mirror(to_mirror), .b_mac(to_mac), .b_bad(to_mac_bad));
+    end else begin : g_no_mirror
+      wire unused_mac = &{1'b0, conn_mac_wr, conn_mac, THIS};
+
+      assign mac_ready  = 1'b1;
+      assign f_mirror   = 1'b0;
+      assign f_mac      = 48'd0;
+      assign f_mac_bad  = 1'b0;
+      assign to_mirror  = 1'b0;
+      assign to_mac     = 48'd0;
+      assign to_mac_bad = 1'b0;
+    end
+  endgenerate
 
   wire [13:0]             pass_len;
   wire                    pass_room;
@@ -346,6 +384,9 @@ module rf_port #(
   wire                    h_event;
   wire                    h_behalf;
   wire                    h_nak;
+  wire                    h_cnp;
+  wire                    h_mirror;
+  wire [15:0]             h_sum;
   wire [23:0]             h_made;
   wire [23:0]             h_named;
   wire [7:0]              h_syndrome;
@@ -362,21 +403,24 @@ module rf_port #(
   wire [7:0]              x_cause;
   wire                    x_seen_data;
   wire                    x_seen_ack;
+  // A CNP of a rank that does not give: none exists while no group is directed.
+  wire                    cnp_mark_valid;
+  wire [GW-1:0]           cnp_mark_group;
   wire                    judge_idle;
   wire                    t_valid;
   wire [31:0]             t_src_ip;
 
   rf_judge #(
     .PORT(PORT), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS), .SELECTIVE(SELECTIVE), .PARITY(PARITY)
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS), .SELECTIVE(SELECTIVE), .MIRROR(MIRROR), .PARITY(PARITY)
   ) judge (
     .clk(clk), .rst(reset), .pause(pause), .enable(enable && !fault_valid), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
     .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
     .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
-    .d_src_ip(d_src_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
+    .d_src_ip(d_src_ip), .d_to_port(d_role[1]), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
     .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
     .t_valid(t_valid), .t_src_ip(t_src_ip), .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),
-    .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .f_bad(f_bad), .j_soon(j_soon), .j_valid(j_valid), .j_addr(j_addr),
+    .f_peer_ip(f_peer_ip), .f_peer_port(f_peer_port), .f_qpn(f_qpn), .f_mirror(f_mirror), .f_mac(f_mac), .f_bad(f_bad || f_mac_bad), .j_soon(j_soon), .j_valid(j_valid), .j_addr(j_addr),
     .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn),
     .j_accept(j_accept), .j_inside(j_inside), .j_full(j_full), .init_valid(init_valid),
     .init_addr(conn_wr[CW-1:PW]), .tick(tick), .una_valid(una_valid), .una_addr(una_addr), .punt_room(punt_room), .punt_take(punt_take),
@@ -385,10 +429,10 @@ module rf_port #(
     .event_take(event_take), .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn),
     .event_fatal(event_fatal), .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),
     .m_conn(m_conn), .m_selective(m_selective), .m_slot(m_slot), .m_lap(m_lap), .m_done(m_done),
-    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_held(held_valid),
+    .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_cnp(h_cnp), .h_mirror(h_mirror), .h_sum(h_sum), .h_held(held_valid),
     .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
     .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
-    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .bad(judge_bad), .idle(judge_idle));
+    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .cnp_mark_valid(cnp_mark_valid), .cnp_mark_group(cnp_mark_group), .bad(judge_bad), .idle(judge_idle));
 
   rf_seen #(.CW(CW)) signs (
     .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(judge_conn), .clr_bits(seen_clear),
@@ -418,10 +462,10 @@ module rf_port #(
   wire         ack_nak;
   wire         ackq_idle;
 
-  rf_ackq #(.CW(CW), .DEPTH(FRAMES), .PARITY(PARITY)) ackq (
+  rf_ackq #(.CW(CW), .DEPTH(FRAMES), .MIRROR(MIRROR), .PARITY(PARITY)) ackq (
     .clk(clk), .rst(reset), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
-    .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),
+    .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_cnp(h_cnp), .h_mirror(h_mirror), .h_sum(h_sum), .h_syndrome(h_syndrome),
     .h_made(h_made), .h_named(h_named), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn),
     .h_msn(h_msn), .ev_valid(ev_valid), .ev_ready(ev_ready), .ev_conn(ev_conn), .ev_index(ev_index),
     .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still), .v_valid(v_valid), .v_ok(v_ok), .e_valid(ack_e_valid),
@@ -469,11 +513,11 @@ module rf_port #(
 
   rf_bank #(
     .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(MW), .COMMANDS(COMMANDS),
-    .PARITY(PARITY)
+    .MIRROR(MIRROR), .PARITY(PARITY)
   ) bank (
     .clk(clk), .rst(reset), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn(m_where[MW-1:0]), .m_done(m_done),
     .h_store(h_store), .h_addr(h_addr), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen),
-    .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
+    .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .h_mirror(h_mirror), .h_sum(h_sum), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
     .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .o_bad(o_bad), .punt_valid(punt_valid),
     .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn(c_where[MW-1:0]),
     .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .beat_bad(beat_bad), .fact_read(fact_read),
@@ -501,7 +545,6 @@ module rf_port #(
     .p_valid(for_p_valid), .p_ready(for_p_ready), .p_data(for_p_data), .p_last(for_p_last), .bad(pass_bad), .idle(pass_idle));
 
   // Passes.
-  wire                copy_valid;
   wire                copy_repeat;
   wire                copy_ackreq;
   wire [12:0]         copy_plen;
@@ -562,14 +605,14 @@ module rf_port #(
   wire             res_p_last;
   wire             results_idle;
 
-  rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W), .AW(AW), .PARITY(PARITY)) results (
+  rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W), .AW(AW), .MIRROR(MIRROR), .PARITY(PARITY)) results (
     .clk(clk), .rst(reset), .free_beats(free_beats), .free_hdrs(free_hdrs),
     .take_valid(launch_valid && launch_first && launch_room), .take_beats(launch_beats), .take_hdrs(launch_lanes),
     .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen),
     .copy_addr(bad_addr), .copy_index(bad_index),
     .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
     .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
-    .hdr_data(hdr_data), .hdr_bad(hdr_bad), .out_valid(out_valid), .out_data(out_data), .out_last(out_last),
+    .hdr_data(hdr_data), .hdr_bad(hdr_bad), .hdr_mirror(to_mirror), .hdr_mac(to_mac), .out_valid(out_valid), .out_data(out_data), .out_last(out_last),
     .out_bad(out_bad), .e_valid(res_e_valid),
     .e_ready(res_e_ready), .e_hdr(res_e_hdr), .e_hlen(res_e_hlen), .e_plen(res_e_plen), .e_repeat(res_repeat),
     .soon(res_soon), .p_valid(res_p_valid), .p_ready(res_p_ready), .p_data(res_p_data), .p_last(res_p_last),
@@ -652,12 +695,12 @@ module rf_port #(
     .ack_beyond(v_valid && !v_ok), .ack_forwarded(v_valid && v_ok), .repeat_stale(q_stale), .tx_down(tx_down), .tx_frames(tx_frames),
     .rd_number(count_number), .rd_data(count_data));
 
-  assign ready = table_ready && counters_ready;
+  assign ready = table_ready && mac_ready && counters_ready;
   assign idle  = ingress_idle && judge_idle && bank_idle && ackq_idle && repeatq_idle && pass_idle && reader_idle &&
                  results_idle && tx_idle && !x_e_valid && !x_p_valid && egress_idle;
 
   // Memories in which a parity error stops the box.
-  wire [10:0] faults = {1'b0, egress_bad, pass_bad, res_bad, ackq_bad, repeatq_bad, bank_bad, 1'b0, judge_bad, r_bad, ingress_bad};
+  wire [10:0] faults = {1'b0, egress_bad, pass_bad, res_bad, ackq_bad, repeatq_bad, bank_bad, 1'b0, judge_bad || to_mac_bad, r_bad, ingress_bad};
 
   generate
     if (PARITY != 0) begin : g_parity
@@ -696,7 +739,7 @@ module rf_port #(
     end
   endgenerate
 
-  wire unused_bits = &{1'b0, held_body};
+  wire unused_bits = &{1'b0, held_body, cnp_mark_valid, cnp_mark_group};
 
 endmodule
 

@@ -1,7 +1,7 @@
 // From a descriptor through rf_judge and rf_ackq to the frame that leaves: one arbitrary packet has a mark in its
-// header, which the frame made for it keeps. The answers of the ledger, the tables and the receiver are arbitrary. A
+// header, which the frame made for it keeps. An ACK or CNP of a mirror connection keeps it too, as it is turned back. The answers of the ledger, the tables and the receiver are arbitrary. A
 // sequence NAK or an RNR NAK of a plain group carries the PSN of una, as the ledger has it for that connection in the
-// cycle of the verdict; an ACK on behalf carries that of the index before.
+// cycle of the verdict; an ACK on behalf carries that of the index before. A frame turned back carries its own, shifted.
 module nak_una (
   input wire         clk,
   input wire         rst,
@@ -25,6 +25,8 @@ module nak_una (
   input wire [23:0]  start,
   input wire [23:0]  shift,
   input wire [23:0]  qpn,
+  input wire         to_port,
+  input wire         mirror,
   input wire [23:0]  next,
   input wire [23:0]  sent,
   input wire [23:0]  una,
@@ -87,6 +89,9 @@ module nak_una (
   wire         h_event;
   wire         h_behalf;
   wire         h_nak;
+  wire         h_cnp;
+  wire         h_mirror;
+  wire [15:0]  h_sum;
   wire [639:0] h_hdr;
   wire         h_vlan;
   wire [7:0]   h_opcode;
@@ -114,9 +119,9 @@ module nak_una (
     .clk(clk), .rst(rst), .pause(1'b0), .enable(1'b1), .hold(1'b0), .g_live(2'b11), .g_error(2'b00), .g_cfg(g_cfg), .g_dbase(64'd0),
     .g_hbase(64'd0), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(8'd0),
     .d_len(14'd0), .d_hdr({639'd0, age_q[2]}), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
-    .d_src_ip(32'd0), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(24'd0),
+    .d_src_ip(32'd0), .d_to_port(to_port), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(24'd0),
     .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .f_read(f_read),
-    .f_conn(f_conn), .f_start(start), .f_shift(shift), .f_src_ip(32'd0), .f_peer_ip(32'd0), .f_peer_port(3'd0), .f_qpn(qpn), .f_bad(1'b0),
+    .f_conn(f_conn), .f_start(start), .f_shift(shift), .f_src_ip(32'd0), .f_peer_ip(32'd0), .f_peer_port(3'd0), .f_qpn(qpn), .f_mirror(mirror), .f_mac(48'd0), .f_bad(1'b0),
     .j_valid(j_valid), .j_addr(j_addr), .j_index(j_index), .j_selective(j_selective), .j_slot(j_slot), .j_lap(j_lap),
     .j_next(next), .j_sent(sent), .j_una(una), .j_far(far), .j_msn(24'd0), .j_accept(accept), .j_inside(inside),
     .j_full(full), .init_valid(init_valid), .init_addr(init_addr), .tick(tick), .una_valid(una_valid), .una_addr(una_addr),
@@ -125,7 +130,7 @@ module nak_una (
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
     .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn(m_conn),
     .m_selective(m_selective), .m_slot(m_slot), .m_lap(m_lap), .m_done(m_done), .h_store(h_store), .h_addr(h_addr),
-    .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode),
+    .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_cnp(h_cnp), .h_mirror(h_mirror), .h_sum(h_sum), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode),
     .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_qpn(h_qpn),
     .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data), .x_seen_ack(x_seen_ack),
     .x_conn(x_conn), .x_error(x_error), .x_index(x_index), .idle(judge_idle));
@@ -146,7 +151,7 @@ module nak_una (
   rf_ackq #(.CW(3), .DEPTH(8), .PARITY(0)) ackq (
     .clk(clk), .rst(rst), .event_room(event_room), .behalf_room(behalf_room), .event_take(event_take),
     .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn), .event_fatal(event_fatal),
-    .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_syndrome(h_syndrome),
+    .event_still(event_still), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_cnp(h_cnp), .h_mirror(h_mirror), .h_sum(h_sum), .h_syndrome(h_syndrome),
     .h_made(h_made), .h_named(h_named), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .ev_valid(ev_valid),
     .ev_ready(ev_ready), .ev_conn(ev_conn), .ev_index(ev_index), .ev_msn(ev_msn), .ev_fatal(ev_fatal), .ev_still(ev_still),
     .v_valid(v_valid), .v_ok(v_ok), .e_valid(e_valid), .e_ready(e_ready), .e_hdr(e_hdr), .e_hlen(e_hlen),
@@ -171,12 +176,12 @@ module nak_una (
     if (age_q[2]) start_q <= start;
     if (age_q[3]) una_q <= una;
     if (age_q[3]) selective_q <= j_selective;
-    if (age_q[4]) psn_q <= h_nak ? h_named : h_made;
+    if (age_q[4]) psn_q <= h_nak ? h_named : h_event || h_cnp ? h_psn : h_made;
   end
 
   // The frame made for it: the Ethernet addresses are swapped.
   wire         ours = e_valid && e_hdr[48];
-  wire [351:0] body = (e_hlen == 7'd62) ? e_hdr[144 +: 352] : e_hdr[112 +: 352];
+  wire [351:0] body = (e_hlen == 7'd62 || e_hlen == 7'd74) ? e_hdr[144 +: 352] : e_hdr[112 +: 352];
   wire [23:0]  psn  = {body[303:296], body[311:304], body[319:312]};
   wire [7:0]   syndrome = body[327:320];
   wire [2:0]   kind = syndrome[7:5];
@@ -188,9 +193,9 @@ module nak_una (
       if (age_q[4] && h_behalf) assert (h_made == start_q + una_q - 24'd1);
       if (age_q[4] && h_nak && !selective_q) assert (h_named == start_q + una_q);
       if (ours) begin
-        assert (picked_q && e_behalf);
+        assert (picked_q);
         assert (psn == psn_q);
-        if (!e_nak) assert (syndrome == 8'h1f);
+        if (e_behalf && !e_nak) assert (syndrome == 8'h1f);
         if (e_nak && !selective_q) assert (syndrome == 8'h60 || kind == 3'd1);
         if (e_nak && selective_q) assert (syndrome == 8'h60);
       end
@@ -200,7 +205,9 @@ module nak_una (
     if (f_started && !rst) begin
       cover (ours && e_nak && !selective_q && syndrome == 8'h60 && una != psn);
       cover (ours && e_nak && !selective_q && syndrome == 8'h21);
-      cover (ours && !e_nak);
+      cover (ours && e_behalf && !e_nak);
+      cover (ours && !e_behalf && e_hlen == 7'd58);
+      cover (ours && !e_behalf && e_hlen == 7'd70);
     end
 
 endmodule

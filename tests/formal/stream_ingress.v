@@ -16,6 +16,8 @@ module stream_ingress (
   input wire        s_user,
   input wire [47:0] base_mac,
   input wire [31:0] box_ip,
+  input wire [63:0] port_ip,
+  input wire [1:0]  port_ip_set,
   input wire        d_ready,
   input wire        h_take,
   input wire        c_valid,
@@ -43,7 +45,8 @@ module stream_ingress (
   wire [23:0]  d_psn;
   wire [1:0]   d_pad;
   wire [31:0]  d_src_ip;
-  wire [31:0]  d_dst_ip;
+  wire [1:0]  d_role;
+  wire [31:0] d_key_ip;
   wire [15:0]  d_udp_len;
   wire [6:0]   d_hlen;
   wire [13:0]  d_plen;
@@ -57,11 +60,11 @@ module stream_ingress (
   wire         o_last;
   wire         idle;
 
-  rf_ingress #(.WIDTH(64), .PORTS(2), .MTU_MAX(10), .FIFO_BEATS(64), .FRAMES(4), .PARITY(0)) box (
+  rf_ingress #(.WIDTH(64), .PORTS(2), .PORT(1), .MTU_MAX(10), .FIFO_BEATS(64), .FRAMES(4), .PARITY(0)) box (
     .clk(clk), .rst(rst), .s_axis_tdata(s_data), .s_axis_tkeep(s_keep), .s_axis_tvalid(s_valid), .s_axis_tlast(s_last),
-    .s_axis_tuser(s_user), .base_mac(base_mac), .box_ip(box_ip), .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow),
+    .s_axis_tuser(s_user), .base_mac(base_mac), .box_ip(box_ip), .port_ip(port_ip), .port_ip_set(port_ip_set), .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow),
     .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_vlan(d_vlan),
-    .d_opcode(d_opcode), .d_qpn(d_qpn), .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_dst_ip(d_dst_ip),
+    .d_opcode(d_opcode), .d_qpn(d_qpn), .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_role(d_role), .d_key_ip(d_key_ip),
     .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok),
     .c_valid(c_valid), .c_ready(c_ready), .c_op(c_op), .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_keep(o_keep),
     .o_last(o_last), .idle(idle));

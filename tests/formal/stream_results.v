@@ -38,7 +38,7 @@ module stream_results (
     .take_hdrs(5'd0), .copy_valid(copy_valid), .copy_repeat(copy[14]), .copy_ackreq(copy[13]), .copy_plen(copy[12:0]),
     .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
     .pack_length(pack_length), .pack_tail(15'd0), .pack_beats(6'd0), .pack_hdrs(5'd0), .hdr_data({640'd0, hdr}),
-    .out_valid(out_valid), .out_data(out_data), .out_last(out_last), .out_bad(1'b0), .hdr_bad(1'b0), .copy_addr(4'd0), .copy_index(24'd0), .e_valid(e_valid), .e_ready(e_ready), .e_hdr(e_hdr),
+    .out_valid(out_valid), .out_data(out_data), .out_last(out_last), .out_bad(1'b0), .hdr_bad(1'b0), .hdr_mirror(1'b0), .hdr_mac(48'd0), .copy_addr(4'd0), .copy_index(24'd0), .e_valid(e_valid), .e_ready(e_ready), .e_hdr(e_hdr),
     .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .soon(soon), .p_valid(p_valid), .p_ready(p_ready),
     .p_data(p_data), .p_last(p_last), .idle(idle));
 

@@ -60,17 +60,17 @@ int main(int argc, char **argv)
 		std::map<std::pair<int, unsigned>, entry> tables;
 		answer pipe[LATENCY] = {};
 		for (int i = 0; round == 0 && i < ENTRIES; i++)
-			keys.push_back({ r.below(2), r.below(1 << 24), (uint32_t)r.next() });
+			keys.push_back({ r.below(3), r.below(1 << 24), (uint32_t)r.next() });
 		/* Keys that differ in one bit. */
 		for (int i = 0; round == 0 && i < ENTRIES; i++) {
 			key k = keys[i];
-			const unsigned bit = r.below(57);
+			const unsigned bit = r.below(58);
 			if (bit < 24)
 				k.qpn ^= 1u << bit;
 			else if (bit < 56)
 				k.ip ^= 1u << (bit - 24);
 			else
-				k.role ^= 1;
+				k.role ^= bit - 55;
 			keys.push_back(k);
 		}
 		d->rst = 1;

@@ -10,7 +10,7 @@
 namespace judge_ref
 {
 
-enum { DROP, PUNT, FOREIGN, WINDOW, EVENT, FORM };
+enum { DROP, PUNT, FOREIGN, WINDOW, EVENT, FORM, RETURN, MARK };
 
 struct verdict {
 	unsigned act, why, fault;
@@ -30,6 +30,8 @@ struct frame {
 	unsigned kind, cause, opcode, pad, udp_len, syndrome, state, mtu_log2, dtype;
 	int plen;
 	bool icrc_ok, hit, good, foreign, data_here, ack_here, live, error, enable, hold;
+	/* For the address of the port; a mirror connection, whose rank does not give. */
+	bool to_port = false, mirror = false, silent = false;
 };
 
 static inline bool ack_syndrome(unsigned s)
@@ -60,6 +62,18 @@ static inline verdict judge_ack(const frame &f)
 	return v;
 }
 
+/* Lines 39 to 39d. */
+static inline verdict judge_cnp(const frame &f)
+{
+	if (!f.ack_here)
+		return drop(RF_CNT_WRONG_SOURCE);
+	if (f.mirror && f.udp_len != 40)
+		return drop(RF_CNT_ACK_MALFORMED);
+	if (f.silent)
+		return {MARK, RF_CNT_CNP_MARK, RF_ERROR_NONE, false};
+	return {f.mirror ? RETURN : FOREIGN, 0, RF_ERROR_NONE, false};
+}
+
 static inline verdict judge_data(const frame &f)
 {
 	const int mtu = 1 << f.mtu_log2,
@@ -73,8 +87,13 @@ static inline verdict judge_data(const frame &f)
 		return drop(RF_CNT_JOINING);
 	if (f.error)
 		return drop(RF_CNT_GROUP_FAILED);
-	if (f.opcode > 0x0b)
-		return {FORM, RF_CNT_OPCODE, RF_ERROR_OPCODE, true};
+	if (f.opcode > 0x0b) {
+		/* Not READ, not atomic. */
+		const bool ignored = f.opcode != 0x0c && f.opcode != 0x13 && f.opcode != 0x14;
+
+		return {FORM, RF_CNT_OPCODE, f.mirror && ignored ? RF_ERROR_NONE : RF_ERROR_OPCODE,
+			true};
+	}
 	if (f.plen <= 0 || f.plen % 4 != 0 || f.plen > mtu || (int)f.pad > f.plen - 1 ||
 	    (whole && (f.plen != mtu || f.pad != 0)))
 		return {FORM, RF_CNT_LENGTH, RF_ERROR_LENGTH, true};
@@ -92,6 +111,8 @@ static inline verdict judge(const frame &f)
 	if (!f.enable)
 		return drop(RF_CNT_DISABLED);
 	if (!f.hit) {
+		if (f.to_port)
+			return drop(RF_CNT_UNKNOWN);
 		if (!f.hold || f.opcode > 0x0b)
 			return {FOREIGN, 0, RF_ERROR_NONE, false};
 		verdict v = drop(RF_CNT_HOLD);
@@ -103,15 +124,14 @@ static inline verdict judge(const frame &f)
 		v.tomb = f.icrc_ok;
 		return v;
 	}
-	if (f.state == RF_STATE_JOINING && f.foreign)
+	if (f.state == RF_STATE_JOINING && f.foreign && !f.to_port)
 		return {FOREIGN, 0, RF_ERROR_NONE, false};
 	if (f.state == RF_STATE_JOINING || !f.good)
 		return drop(RF_CNT_JOINING);
 	if (!f.icrc_ok)
 		return drop(RF_CNT_ICRC);
 	if (f.opcode == 0x81)
-		return f.ack_here ? verdict{FOREIGN, 0, RF_ERROR_NONE, false}
-				  : drop(RF_CNT_WRONG_SOURCE);
+		return judge_cnp(f);
 	return f.opcode == 0x11 ? judge_ack(f) : judge_data(f);
 }
 

@@ -16,7 +16,7 @@
 
 using namespace net;
 
-enum { B = WIDTH / 8, LATENCY = 4, READ_LATENCY = 2, PORTS = 4, MTU_MAX = 4096, FRAMES = 32 };
+enum { B = WIDTH / 8, LATENCY = 4, READ_LATENCY = 2, PORTS = 4, MTU_MAX = 4096, FRAMES = 32, LINES = 23 };
 static const long FIFO_BEATS = WIDTH == 512 ? 256 : WIDTH == 256 ? 512 : WIDTH == 128 ? 1024 : 2048;
 
 struct item {
@@ -78,7 +78,18 @@ struct bench {
 		m = { 20, 80, 60, 50, 80, false, false, -1 };
 		dut.base_mac = b.mac;
 		dut.box_ip = b.ip;
+		b.port = PORT;
+		for (unsigned k = 0; k < PORTS; k++)
+			address(k, k == 1 ? 0 : 0x0a000010 + k);
 		reset();
+	}
+
+	/* PORT_IP of port k; 0: none. A frame may be in progress only if it concerns none of the two. */
+	void address(unsigned k, uint32_t ip)
+	{
+		b.port_ip[k] = ip;
+		dut.port_ip[k] = ip;
+		dut.port_ip_set = (uint8_t)((dut.port_ip_set & ~(1u << k)) | (unsigned)(ip != 0) << k);
 	}
 
 	[[noreturn]] void fault(const char *what)
@@ -194,7 +205,9 @@ struct bench {
 			return;
 		check(dut.d_opcode == v.opcode, "d_opcode");
 		check(dut.d_qpn == v.qpn && dut.d_psn == v.psn && dut.d_pad == v.pad, "d_qpn, d_psn or d_pad");
-		check(dut.d_src_ip == v.src_ip && dut.d_dst_ip == v.dst_ip, "addresses");
+		check(dut.d_src_ip == v.src_ip, "d_src_ip");
+		check(dut.d_role == v.role && dut.d_key_ip == v.key_ip, "key");
+		seen[2000 + (int)v.role]++;
 		check(dut.d_udp_len == v.udp_len, "d_udp_len");
 		check(dut.d_hlen == v.hlen && dut.d_plen == (v.plen & 0x3fff), "d_hlen or d_plen");
 		if (v.opcode == 0x11)
@@ -336,6 +349,12 @@ static unsigned random_opcode(rng &r)
 	return r.percent(70) ? r.below(12) : r.percent(40) ? 0x11 : r.percent(50) ? r.below(256) : 0x81;
 }
 
+/* The address of a port, or 0 as of one that has none. */
+static uint32_t port_ip(bench &t)
+{
+	return t.r.percent(10) ? 0 : t.b.port_ip[t.r.percent(60) ? (unsigned)PORT : t.r.below(PORTS)];
+}
+
 /* Changes a frame so that it matches line `line` of docs/box.md, or nearly does. */
 static void spoil(bench &t, item &it, bool vlan, unsigned line)
 {
@@ -369,7 +388,9 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 	case 7:
 		put16(&f[vlan ? 16 : 12], 0x0806);
 		if (r.percent(50))
-			put32(ip + 24, t.b.ip ^ (r.percent(30) ? 1u << r.below(32) : 0));
+			put32(ip + 24, (r.percent(50) ? t.b.ip : port_ip(t)) ^ (r.percent(30) ? 1u << r.below(32) : 0));
+		if (r.percent(30))
+			put32(ip + 14, port_ip(t) ^ (r.percent(30) ? 1u << r.below(32) : 0));
 		f[0] |= r.below(2);
 		break;
 	case 8:
@@ -399,7 +420,7 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 			f.resize(60 + r.below(7));
 		break;
 	case 15:
-		put32(ip + 16, t.b.ip ^ (r.percent(20) ? 1u << r.below(32) : 0));
+		put32(ip + 16, (r.percent(50) ? t.b.ip : port_ip(t)) ^ (r.percent(20) ? 1u << r.below(32) : 0));
 		ip[9] = 1;
 		break;
 	case 16:
@@ -442,6 +463,14 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 		if (r.percent(30))
 			put16(ip + 10, be16(ip + 10) == 0 ? 0xffff : 0);
 		break;
+	case 23:
+		/* For the address of this port or another, with the MAC of this port or one that differs in a bit. */
+		put_mac(&f[0], (t.b.mac + (r.percent(90) ? PORT : r.below(PORTS))) ^ (r.percent(20) ? 1ull << r.below(48) : 0));
+		put32(ip + 16, (r.percent(80) ? t.b.port_ip[PORT] : port_ip(t)) ^ (r.percent(10) ? 1u << r.below(32) : 0));
+		if (r.percent(30))
+			put32(ip + 28, 0x52464354 ^ (r.percent(40) ? 1u << r.below(32) : 0));
+		put_ip_sum(ip);
+		break;
 	default:
 		break;
 	}
@@ -460,7 +489,7 @@ static item frame_for(bench &t, unsigned line)
 
 	spoil(t, it, vlan, line);
 	if (line != 0 && r.percent(40))
-		spoil(t, it, vlan, 2 + r.below(21));
+		spoil(t, it, vlan, 2 + r.below(LINES - 1));
 	if (line != 4 && r.percent(3))
 		f[r.below((unsigned)f.size())] ^= (uint8_t)(1 << r.below(8));
 	if (f.size() > 12000)
@@ -475,11 +504,13 @@ static void part_random(bench &t, long frames)
 		t.m = { t.r.percent(50) ? 0 : t.r.below(90), t.r.percent(50) ? 100 : 20 + t.r.below(80), t.r.percent(50) ? 100 : 20 + t.r.below(80),
 			t.r.percent(50) ? 100 : 20 + t.r.below(80), t.r.percent(50) ? 100 : 20 + t.r.below(80), stop, false, -1 };
 		for (int k = stop ? 60 : 12; k > 0; k--, i++)
-			t.todo.push_back(frame_for(t, t.r.percent(50) ? 0 : 2 + t.r.below(21)));
+			t.todo.push_back(frame_for(t, t.r.percent(50) ? 0 : t.r.percent(15) ? 23 : 2 + t.r.below(LINES - 1)));
 		while (!t.todo.empty())
 			t.step();
-		if (t.r.percent(20))
+		if (t.r.percent(20)) {
 			t.drain();
+			t.address(PORT, t.r.percent(20) ? 0 : 0x0a000010 + PORT + 16 * t.r.below(8));
+		}
 	}
 	t.drain();
 	printf("random: %ld frames, %ld lost for lack of room\n", t.frames, t.lost);
@@ -754,7 +785,7 @@ int main(int argc, char **argv)
 	static const int causes[] = { RF_CNT_RX_MAC_ERROR, RF_CNT_RX_RUNT, RF_CNT_RX_OVERSIZE, RF_CNT_OWN_SOURCE,
 		RF_CNT_TWO_TAGS, RF_CNT_ARP_OTHER, RF_CNT_IPV6, RF_CNT_ETHERTYPE, RF_CNT_IP_VERSION, RF_CNT_IP_OPTIONS, RF_CNT_IP_CHECKSUM,
 		RF_CNT_IP_FRAGMENT, RF_CNT_MULTICAST, RF_CNT_IP_LENGTH, RF_CNT_NOT_ROCE, RF_CNT_UDP_LENGTH,
-		1002, 1004, 1005 };
+		RF_CNT_WRONG_PORT, 2000, 2001, 2002, 1002, 1004, 1005 };
 	for (int c : causes)
 		if (t->seen[c] < 10) {
 			printf("verdict %d was hardly met (%ld)\n", c, t->seen[c]);

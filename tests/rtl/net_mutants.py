@@ -20,7 +20,7 @@ EGRESS = LIB + NET + ["rtl/net/rf_egress_build.v", "rtl/net/rf_egress.v"]
 
 # Bench: top module, sources, program, parameters.
 BENCHES = {
-    "ingress": ("rf_ingress", INGRESS, "net_ingress.cpp", {"WIDTH": 64}),
+    "ingress": ("rf_ingress", INGRESS, "net_ingress.cpp", {"WIDTH": 64, "PORT": 2}),
     "egress": ("rf_egress", EGRESS, "net_egress.cpp", {"WIDTH": 64, "STALL_CYCLES": 2000}),
     "table": ("rf_conn_table", LIB + ["rtl/net/rf_crc_key.v", "rtl/control/rf_conn_table.v"], "conn_table.cpp",
               {"HASH_BITS": 8}),
@@ -82,7 +82,7 @@ MUTANTS = {
         ("table", "rtl/control/rf_conn_table.v", "mixed[16*TABLE+:BW]", "mixed[17*TABLE+:BW]"),
         ("table", "rtl/control/rf_conn_table.v", " && entry[k*EW+KW+16+:2] != 2'd0", ""),
         ("table", "rtl/control/rf_conn_table.v", "hit[k] = p1_swept_q && ", "hit[k] = "),
-        ("table", "rtl/net/rf_crc_key.v", "7'h7f, ~role", "7'h7f, 1'b1"),
+        ("table", "rtl/net/rf_crc_key.v", "6'h3f, ~role", "6'h3f, ~role[1], 1'b1"),
         ("punt", "rtl/control/rf_punt.v", "!held_q[p*3+2]", "held_q[p*3+:3] != 3'd5"),
         ("punt", "rtl/control/rf_punt.v", "else if (final_beat) lock_q <= {PORTS{1'b0}};\n", ""),
         ("punt", "rtl/control/rf_punt.v", "two = two || one", "two = 1'b0"),

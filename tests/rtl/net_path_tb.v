@@ -45,7 +45,8 @@ module net_path_tb #(
   wire [23:0] unused_d_psn;
   wire [1:0] unused_d_pad;
   wire [31:0] unused_d_src_ip;
-  wire [31:0] unused_d_dst_ip;
+  wire [1:0] unused_d_role;
+  wire [31:0] unused_d_key_ip;
   wire [15:0] unused_d_udp_len;
   wire [7:0] unused_d_syndrome;
   wire [23:0] unused_d_msn;
@@ -92,6 +93,8 @@ module net_path_tb #(
     .s_axis_tuser (1'b0),
     .base_mac     (mac),
     .box_ip       (32'h0a630001),
+    .port_ip      (128'd0),
+    .port_ip_set  (4'd0),
     .cnt_frames   (unused_cnt_frames),
     .cnt_overflow (lost),
     .d_valid      (d_valid),
@@ -107,7 +110,8 @@ module net_path_tb #(
     .d_psn        (unused_d_psn),
     .d_pad        (unused_d_pad),
     .d_src_ip     (unused_d_src_ip),
-    .d_dst_ip     (unused_d_dst_ip),
+    .d_role       (unused_d_role),
+    .d_key_ip     (unused_d_key_ip),
     .d_udp_len    (unused_d_udp_len),
     .d_hlen       (d_hlen),
     .d_plen       (d_plen),

@@ -160,6 +160,9 @@ struct box {
 	uint32_t ip;
 	unsigned ports;
 	unsigned mtu_max;
+	/* Addresses of the ports, 0 if a port has none; the port at which frames come. */
+	uint32_t port_ip[8] = {};
+	unsigned port = 0;
 };
 
 /* Expected descriptor of a frame. Fields from `opcode` on are used for RoCE only. */
@@ -168,7 +171,7 @@ struct verdict {
 	int cause;
 	size_t len;
 	bool vlan;
-	unsigned opcode, qpn, psn, pad, src_ip, dst_ip, udp_len, hlen, syndrome, msn;
+	unsigned opcode, qpn, psn, pad, src_ip, role, key_ip, udp_len, hlen, syndrome, msn;
 	int plen;
 	bool icrc_ok;
 };
@@ -202,7 +205,9 @@ static inline int line_of(const bytes &f, bool bad, const box &b, int *cause)
 	}
 	const uint8_t *ip = &f[l2];
 	if (type == 0x0806) {
-		if (be32(ip + 24) == b.ip)
+		const uint32_t own = b.port_ip[b.port];
+		if (be32(ip + 24) == b.ip ||
+		    (own != 0 && (be32(ip + 24) == own || be32(ip + 14) == own)))
 			return 1;
 		return drop(RF_CNT_ARP_OTHER);
 	}
@@ -223,15 +228,19 @@ static inline int line_of(const bytes &f, bool bad, const box &b, int *cause)
 	const size_t total = be16(ip + 2);
 	if (total < 28 || l2 + total > n || (l2 + total < n && n > l2 + 46))
 		return drop(RF_CNT_IP_LENGTH);
-	const bool mine = be32(ip + 16) == b.ip;
-	if (mine && ip[9] == 1)
+	const uint32_t to = be32(ip + 16);
+	const bool mine = to == b.ip, to_port = to != 0 && to == b.port_ip[b.port];
+	for (unsigned k = 0; k < b.ports; k++)
+		if (to != 0 && to == b.port_ip[k] && (k != b.port || mac_of(&f[0]) != b.mac + k))
+			return drop(RF_CNT_WRONG_PORT);
+	if ((mine || to_port) && ip[9] == 1)
 		return 1;
 	if (ip[9] != 17 || be16(ip + 22) != 4791)
 		return drop(RF_CNT_NOT_ROCE);
 	const size_t udp = be16(ip + 24);
 	if (udp != total - 20)
 		return drop(RF_CNT_UDP_LENGTH);
-	if (mine)
+	if (mine || (to_port && udp >= 12 && be32(ip + 28) == 0x52464354))
 		return 1;
 	if (udp < 24)
 		return drop(RF_CNT_UDP_LENGTH);
@@ -256,7 +265,10 @@ static inline verdict judge(const bytes &f, bool bad, const box &b)
 	v.qpn = be24(bth + 5);
 	v.psn = be24(bth + 9);
 	v.src_ip = be32(ip + 12);
-	v.dst_ip = be32(ip + 16);
+	const uint32_t to = be32(ip + 16);
+	const bool to_port = to != 0 && to == b.port_ip[b.port];
+	v.role = to_port ? 2 : v.opcode == 0x11 || v.opcode == 0x81;
+	v.key_ip = to_port ? v.src_ip : to;
 	v.udp_len = be16(ip + 24);
 	v.hlen = (unsigned)(l2 + 40 + extension(v.opcode));
 	v.plen = (int)v.udp_len - 8 - 12 - extension(v.opcode) - 4;

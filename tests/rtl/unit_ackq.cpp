@@ -1,5 +1,6 @@
 /*
- * rf_ackq: ACKs that cross the box leave with their new PSN after the verdict of the ledger. ACKs on behalf of a
+ * rf_ackq: ACKs that cross the box leave with their new PSN after the verdict of the ledger, those of mirror connections
+ * turned back; so do CNPs, without a verdict. ACKs on behalf of a
  * receiver and NAKs match docs/box.md. All leave in the order in which the judge gave them; nothing is lost if there
  * was room.
  *
@@ -19,14 +20,14 @@ struct event {
 
 struct frame {
 	bytes hdr;	/* as it must leave */
-	bool behalf, nak;
+	bool alone, behalf, nak;	/* alone: no verdict */
 	long from;	/* may leave from this cycle on; a forwarded one also waits for its verdict */
 };
 
 /* The outputs of the judge. */
 struct order {
-	bool event = false, behalf = false, nak = false, vlan = false;
-	unsigned psn = 0, made = 0, syndrome = 0, qpn = 0, msn = 0;
+	bool event = false, behalf = false, nak = false, cnp = false, vlan = false, mirror = false;
+	unsigned sum = 0, psn = 0, made = 0, syndrome = 0, qpn = 0, msn = 0;
 	bytes hdr;
 };
 
@@ -47,6 +48,21 @@ static bytes forwarded(const order &o)
 	bytes f(o.hdr.begin(), o.hdr.begin() + (long)l2 + 44);
 
 	net::put24(&f[l2 + 37], o.psn);
+	if (o.cnp) {
+		f.resize(l2 + 40);
+		f.resize(l2 + 56, 0);
+	}
+	if (o.mirror) {
+		const uint8_t *from = o.hdr.data();
+
+		memcpy(&f[0], from + 6, 6);
+		memcpy(&f[6], from, 6);
+		f[l2 + 8] = 64;
+		/* The judge has computed it. */
+		net::put16(&f[l2 + 10], o.sum);
+		memcpy(&f[l2 + 12], from + l2 + 16, 4);
+		memcpy(&f[l2 + 16], from + l2 + 12, 4);
+	}
 	return f;
 }
 
@@ -99,11 +115,11 @@ static void body(bench &b)
 	std::deque<std::pair<bool, long>> verdicts;
 	order p5;
 	unsigned p_new = 50, p_ledger = 50, p_out = 50;
-	long sent = 0, made = 0, naks = 0, refused = 0, full = 0;
+	long sent = 0, made = 0, naks = 0, cnps = 0, back = 0, refused = 0, full = 0;
 
-	d->event_take = d->h_event = d->h_behalf = d->h_nak = d->ev_ready = d->v_valid = d->e_ready = 0;
+	d->event_take = d->h_event = d->h_behalf = d->h_nak = d->h_cnp = d->ev_ready = d->v_valid = d->e_ready = 0;
 	reset(b, *d);
-	for (long n = 0; n < 40000 || p5.event || p5.behalf || !frames.empty(); n++) {
+	for (long n = 0; n < 40000 || p5.event || p5.behalf || p5.cnp || !frames.empty(); n++) {
 		b.good("everything leaves in the end", n < 60000);
 		if (n % 300 == 0) {
 			p_new = n >= 40000 ? 0 : b.r.percent(50) ? 100 : 1 + b.r.below(60);
@@ -115,6 +131,9 @@ static void body(bench &b)
 		d->h_event = p5.event;
 		d->h_behalf = p5.behalf && !p5.nak;
 		d->h_nak = p5.nak;
+		d->h_cnp = p5.cnp;
+		d->h_mirror = p5.mirror;
+		d->h_sum = (uint16_t)(p5.mirror ? p5.sum : b.r.next());
 		d->h_syndrome = (uint8_t)p5.syndrome;
 		/* the PSN of the other kind, and the syndrome of an ACK, do not matter */
 		d->h_made = p5.nak ? b.r.below(1 << 24) : p5.made;
@@ -125,7 +144,7 @@ static void body(bench &b)
 		d->h_psn = p5.psn;
 		d->h_qpn = p5.qpn;
 		d->h_msn = p5.msn;
-		net::set_bytes(d->h_hdr, p5.event || p5.behalf ? p5.hdr.data() : noisy.data(), HDR);
+		net::set_bytes(d->h_hdr, p5.event || p5.behalf || p5.cnp ? p5.hdr.data() : noisy.data(), HDR);
 		d->event_take = 0;
 		d->event_conn = (uint8_t)b.r.below(1 << CW);
 		d->event_index = b.r.below(1 << 24);
@@ -138,10 +157,10 @@ static void body(bench &b)
 		d->e_ready = b.r.percent(p_out);
 		settle(*d);
 
-		const bool all_gone = frames.empty() && events.empty() && asked.empty() && !p5.event && !p5.behalf;
+		const bool all_gone = frames.empty() && events.empty() && asked.empty() && !p5.event && !p5.behalf && !p5.cnp;
 		if (all_gone)
 			b.good("room where nothing is", d->event_room && d->behalf_room);
-		b.good("idle while frames wait", !d->idle || (frames.empty() && events.empty() && !p5.event && !p5.behalf));
+		b.good("idle while frames wait", !d->idle || (frames.empty() && events.empty() && !p5.event && !p5.behalf && !p5.cnp));
 		if (all_gone)
 			b.good("idle where nothing is", d->idle);
 
@@ -158,7 +177,7 @@ static void body(bench &b)
 		}
 
 		/* Output. */
-		while (!frames.empty() && !frames.front().behalf && !verdicts.empty() && verdicts.front().second <= n &&
+		while (!frames.empty() && !frames.front().alone && !verdicts.empty() && verdicts.front().second <= n &&
 		       !verdicts.front().first && frames.front().from <= n) {
 			/* Refused: dropping it takes one cycle. */
 			frames.front().from = -1;
@@ -166,7 +185,7 @@ static void body(bench &b)
 		}
 		const bool dies = !frames.empty() && frames.front().from == -1;
 		bool due = !frames.empty() && !dies && frames.front().from <= n;
-		if (due && !frames.front().behalf)
+		if (due && !frames.front().alone)
 			due = !verdicts.empty() && verdicts.front().second <= n;
 		b.same("e_valid", d->e_valid, due);
 		if (due) {
@@ -181,14 +200,17 @@ static void body(bench &b)
 		/* The judge: one frame per cycle, of either kind if there is room. */
 		order p4;
 		if (b.r.percent(p_new)) {
-			const bool is_event = b.r.percent(60), room = is_event ? d->event_room : d->behalf_room;
+			const bool is_event = b.r.percent(50), room = is_event ? d->event_room : d->behalf_room;
 
 			full += !room;
 			if (room) {
 				p4.event = is_event;
-				p4.behalf = !is_event;
+				p4.cnp = !is_event && b.r.percent(30);
+				p4.behalf = !is_event && !p4.cnp;
+				p4.mirror = p4.cnp || b.r.percent(40);
+				p4.sum = b.r.below(65536);
 				p4.vlan = b.r.percent(40);
-				p4.nak = !is_event && b.r.percent(50);
+				p4.nak = p4.behalf && b.r.percent(50);
 				p4.psn = b.r.below(1 << 24);
 				p4.made = b.r.below(1 << 24);
 				p4.syndrome = !p4.nak ? 0x1f : b.r.percent(50) ? 0x60 : 0x20 + b.r.below(32);
@@ -204,10 +226,11 @@ static void body(bench &b)
 
 		/* The next cycle. */
 		if (d->e_valid && d->e_ready) {
-			sent += !frames.front().behalf;
+			sent += !frames.front().alone;
+			cnps += frames.front().alone && !frames.front().behalf;
 			made += frames.front().behalf && !frames.front().nak;
 			naks += frames.front().nak;
-			if (!frames.front().behalf)
+			if (!frames.front().alone)
 				verdicts.pop_front();
 			frames.pop_front();
 		} else if (dies) {
@@ -225,8 +248,9 @@ static void body(bench &b)
 		}
 		if (d->event_take)
 			events.push_back({ d->event_conn, d->event_index, d->event_msn, d->event_fatal, d->event_still });
-		if (p5.event || p5.behalf)
-			frames.push_back({ p5.event ? forwarded(p5) : on_behalf(p5), p5.behalf, p5.nak, n + 3 });
+		if (p5.event || p5.behalf || p5.cnp)
+			frames.push_back({ p5.behalf ? on_behalf(p5) : forwarded(p5), !p5.event, p5.behalf, p5.nak, n + 3 });
+		back += p5.event && p5.mirror;
 		b.good("more than its capacity", frames.size() <= DEPTH + 1);
 		p5 = p4;
 		tick(b, *d);
@@ -234,6 +258,8 @@ static void body(bench &b)
 	b.met("ACKs forwarded", sent, 2000);
 	b.met("ACKs on behalf", made, 1000);
 	b.met("NAKs", naks, 1000);
+	b.met("ACKs turned back", back, 1000);
+	b.met("CNPs", cnps, 1000);
 	b.met("ACKs refused", refused, 500);
 	b.met("frames without room", full, 1000);
 }

@@ -56,7 +56,7 @@ static void body(bench &b)
 	later<std::pair<bool, bool>> wrong_out;
 	later<header> hdr_out, fact_out;
 	later<bool> unknown_out;
-	long wrongs = 0, stored = 0, punted = 0, passed = 0, waits = 0, read = 0, hdr_read = 0, held = 0;
+	long wrongs = 0, stored = 0, punted = 0, passed = 0, waits = 0, read = 0, hdr_read = 0, mirrors = 0, held = 0;
 	unsigned p_new = 50, p_take = 50, p_punt = 50;
 	size_t at = 0;
 
@@ -94,6 +94,8 @@ static void body(bench &b)
 		d->h_plen = (uint16_t)b.r.below(1 << 13);
 		d->h_pad = (uint8_t)b.r.below(4);
 		d->h_psn = b.r.below(1 << 24);
+		d->h_mirror = b.r.percent(50);
+		d->h_sum = (uint16_t)b.r.next();
 		d->h_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
 		const bytes hdr = noise(b.r, HDR);
 		net::set_bytes(d->h_hdr, hdr.data(), HDR);
@@ -235,6 +237,15 @@ static void body(bench &b)
 			/* No header is that long. */
 			x.hdr[78] = x.hdr[79] = 0;
 			net::put24(&x.hdr[d->h_vlan ? 55 : 51], d->h_psn);
+			if (d->h_mirror) {
+				const size_t l2 = d->h_vlan ? 18 : 14;
+
+				x.hdr[l2 + 8] = 64;
+				net::put16(&x.hdr[l2 + 10], d->h_sum);
+				memcpy(&x.hdr[l2 + 12], &hdr[l2 + 16], 4);
+				memcpy(&x.hdr[l2 + 16], &hdr[l2 + 12], 4);
+				mirrors++;
+			}
 			x.vlan = d->h_vlan;
 			x.hlen = d->h_hlen;
 			x.fact = (d->h_opcode & 15u) << 15 | d->h_pad << 13 | d->h_plen;
@@ -248,6 +259,7 @@ static void body(bench &b)
 	b.met("cycles in which the punt buffer held back", held, 200);
 	b.met("beats read again", read, 5000);
 	b.met("wrong beats among them", wrongs, 300);
+	b.met("headers turned back", mirrors, 1000);
 	b.met("headers read again", hdr_read, 5000);
 }
 

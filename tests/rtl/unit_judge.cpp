@@ -19,6 +19,8 @@ enum { FORGET, OP_STORE, OP_PUNT, OP_PASS };
 
 struct known {
 	unsigned start, shift, src_ip, peer_ip, peer_port, qpn;
+	bool mirror;
+	uint64_t mac;
 };
 
 struct ledger {
@@ -43,7 +45,7 @@ struct job {
 	/* Decided in p3 and p4. */
 	unsigned why, index, slot, h_psn, h_made, h_syndrome, h_msn;
 	unsigned fault;
-	bool store, event, behalf, nak, counted;
+	bool store, event, behalf, nak, cnp, counted;
 };
 
 class judge_bench {
@@ -60,7 +62,7 @@ private:
 	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING if none was taken */
 	unsigned credits = COMMANDS, undone = 0;
 	std::map<unsigned, long> met;
-	long quiet_gaps = 0, harmless = 0, before = 0, held = 0, tombs = 0;
+	long quiet_gaps = 0, harmless = 0, before = 0, held = 0, tombs = 0, wrong_macs = 0, checksums = 0;
 	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97, p_pause = 0;
 
 	void world();
@@ -81,7 +83,8 @@ void judge_bench::world()
 {
 	for (auto &k : conns)
 		k = { b.r.below(MASK + 1), b.r.below(MASK + 1), (unsigned)b.r.next(), (unsigned)b.r.next(),
-		      b.r.percent(80) ? PORT : b.r.below(8), b.r.below(MASK + 1) };
+		      b.r.percent(80) ? PORT : b.r.below(8), b.r.below(MASK + 1), b.r.percent(40),
+		      b.r.next() & 0xffffffffffff };
 	for (auto &l : led) {
 		l.una = b.r.percent(40) ? b.r.below(2) : b.r.percent(50) ? b.r.below(1000) : b.r.below(MASK + 1);
 		l.sent = (l.una + b.r.below(20)) & MASK;
@@ -153,9 +156,43 @@ void judge_bench::evolve()
 	}
 }
 
+/* Makes the checksum of an IP header right; sometimes the header is such that it is 0 or ffff. */
+static void checksum(uint8_t *ip, rng &r)
+{
+	unsigned sum = 0;
+
+	net::put16(ip + 10, 0);
+	if (r.percent(20))
+		net::put16(ip + 4, 0);
+	for (int i = 0; i < 20; i += 2)
+		sum += net::be16(ip + i);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	if (net::be16(ip + 4) == 0 && r.percent(80)) {
+		sum += 0xffff - (ip[8] << 8) + (64 << 8);
+		sum = (sum & 0xffff) + (sum >> 16);
+		ip[8] = 64;
+		net::put16(ip + 4, 0xffff - sum);
+		sum = 0xffff;
+	}
+	net::put16(ip + 10, sum == 0xffff && r.percent(50) ? 0xffff : 0xffff - sum);
+}
+
+/* The checksum of the header with TTL 64. */
+static unsigned with_ttl_64(const uint8_t *ip)
+{
+	unsigned sum = 0;
+
+	for (int i = 0; i < 20; i += 2)
+		sum += i == 10 ? 0u : i == 8 ? 64u << 8 | ip[9] : net::be16(ip + i);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum & 0xffff;
+}
+
 job judge_bench::make()
 {
-	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x08, 0x0a, 0x0b, 0x0c, 0x11, 0x11, 0x11, 0x11, 0x81 };
+	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x08, 0x0a, 0x0b, 0x0c, 0x0d, 0x11, 0x11, 0x11, 0x81 };
 	/* Most frames are good in all fields that are not chosen below. */
 	const unsigned ok = b.r.percent(80) ? 100 : p_good;
 	const unsigned g = b.r.below(GROUPS), l = b.r.below(LANES), p = b.r.percent(ok) ? PORT : b.r.below(PORTS);
@@ -171,7 +208,8 @@ job judge_bench::make()
 	f.opcode = b.r.percent(ok) ? opcodes[b.r.below(14)] : b.r.below(256);
 	f.pad = b.r.percent(80) ? 0 : b.r.below(4);
 	f.plen = b.r.percent(80) ? 1 << cfg[g].mtu_log2 : b.r.percent(60) ? 4 * (int)b.r.below(1025) : (int)b.r.below(16384) - 8192;
-	f.udp_len = b.r.percent(ok) ? 28 : b.r.below(65536);
+	f.udp_len = b.r.percent(ok) ? (f.opcode == 0x81 ? 40 : 28) : b.r.below(65536);
+	f.to_port = b.r.percent(30);
 	f.syndrome = b.r.percent(60) ? b.r.below(32) : b.r.below(256);
 	f.state = b.r.percent(ok) ? 1 : 1 + b.r.below(3);
 	f.icrc_ok = b.r.percent(ok);
@@ -186,8 +224,12 @@ job judge_bench::make()
 	}
 	const bool ack = f.opcode == 0x11 || f.opcode == 0x81;
 	j.src_ip = !b.r.percent(ok) ? (unsigned)b.r.next() : ack ? k.peer_ip : k.src_ip;
-	f.data_here = p == PORT && j.src_ip == k.src_ip;
-	f.ack_here = k.peer_port == PORT && j.src_ip == k.peer_ip;
+	f.mirror = k.mirror && p == PORT;
+	/* A MAC that differs in one bit. */
+	const uint64_t from = b.r.percent(ok) ? k.mac : k.mac ^ 1ull << b.r.below(48);
+	const bool mac_here = !f.mirror || from == k.mac;
+	f.data_here = p == PORT && j.src_ip == k.src_ip && mac_here;
+	f.ack_here = k.peer_port == PORT && j.src_ip == k.peer_ip && mac_here;
 	/* Around the edges of the window. */
 	const unsigned edges[] = { x.una, x.sent, x.next, x.next, x.next, x.limit };
 	const unsigned near = b.r.percent(40) ? x.nak.last + 1 + b.r.below(2) : edges[b.r.below(6)] + b.r.below(5) - 2;
@@ -199,10 +241,15 @@ job judge_bench::make()
 	j.hlen = b.r.below(128);
 	j.vlan = b.r.below(2);
 	j.hdr = noise(b.r, HDR);
+	for (unsigned n = 0; n < 6; n++)
+		j.hdr[6 + n] = (uint8_t)(from >> (40 - 8 * n));
+	wrong_macs += !mac_here;
+	if (f.mirror)
+		checksum(&j.hdr[j.vlan ? 18 : 14], b.r);
 	/* Tags, ARP, and near misses of both. */
 	if (b.r.percent(50))
 		net::put16(&j.hdr[12], b.r.percent(50) ? 0x8100 : 0x0806);
-	if (b.r.percent(50))
+	if (b.r.percent(50) && !f.mirror)
 		net::put16(&j.hdr[16], b.r.percent(80) ? 0x0806 : 0x0800);
 	return j;
 }
@@ -217,6 +264,7 @@ void judge_bench::descriptor(const job &j)
 	d->d_psn = j.psn;
 	d->d_pad = (uint8_t)j.f.pad;
 	d->d_src_ip = j.src_ip;
+	d->d_to_port = j.f.to_port;
 	d->d_udp_len = (uint16_t)j.f.udp_len;
 	d->d_hlen = (uint8_t)j.hlen;
 	d->d_plen = (uint16_t)(j.f.plen & 0x3fff);
@@ -259,7 +307,7 @@ void judge_bench::answers()
 		d->r_state = (uint8_t)two.f.state;
 	}
 	known k = { b.r.below(MASK + 1), b.r.below(MASK + 1), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.below(8),
-		    b.r.below(MASK + 1) };
+		    b.r.below(MASK + 1), b.r.percent(50), b.r.next() & 0xffffffffffff };
 	if (three.f.kind == 2 && three.f.hit)
 		k = conns[three.conn];
 	d->f_start = k.start;
@@ -268,6 +316,8 @@ void judge_bench::answers()
 	d->f_peer_ip = k.peer_ip;
 	d->f_peer_port = (uint8_t)k.peer_port;
 	d->f_qpn = k.qpn;
+	d->f_mirror = k.mirror;
+	d->f_mac = k.mac;
 }
 
 /* p3: all checks that do not depend on the ledger, with the current registers. */
@@ -370,6 +420,10 @@ void judge_bench::check_p4()
 		b.same("pass_len", d->pass_len, j.len);
 		op = d->pass_room ? OP_PASS : FORGET;
 		j.why = d->pass_room ? RF_CNT_FOREIGN : RF_CNT_FOREIGN_FULL;
+	} else if (act == RETURN) {
+		j.cnp = d->behalf_room;
+		j.why = j.cnp ? RF_CNT_CNP_BACK : RF_CNT_ACK_FULL;
+		j.h_psn = (j.psn - conns[j.conn].shift) & MASK;
 	} else if (act == EVENT) {
 		/* Counted according to the ledger's verdict if there is room. */
 		j.event = d->event_room;
@@ -377,6 +431,7 @@ void judge_bench::check_p4()
 		j.why = RF_CNT_ACK_FULL;
 		j.h_psn = (j.psn + conns[j.conn].shift) & MASK;
 	}
+	b.same("cnp_mark_valid", d->cnp_mark_valid, 0);
 	b.same("m_op", d->m_op, op);
 	b.same("punt_take", d->punt_take, op == OP_PUNT);
 	b.same("pass_take", d->pass_take, op == OP_PASS);
@@ -401,6 +456,7 @@ void judge_bench::check_p5()
 	b.same("h_event", d->h_event, there && j.event);
 	b.same("h_behalf", d->h_behalf, there && j.behalf);
 	b.same("h_nak", d->h_nak, there && j.nak);
+	b.same("h_cnp", d->h_cnp, there && j.cnp);
 	b.same("x_count", d->x_count, counts);
 	if (counts)
 		b.same("x_cause", d->x_cause, counted.why);
@@ -416,11 +472,19 @@ void judge_bench::check_p5()
 		b.same("x_conn", d->x_conn, j.conn);
 	if (j.fault != 0)
 		b.same("x_index", d->x_index, j.index);
-	if (!j.store && !j.event && !j.behalf && !j.nak && !j.v.held)
+	if (!j.store && !j.event && !j.behalf && !j.nak && !j.cnp && !j.v.held)
 		return;
+	if (j.store || j.event || j.cnp)
+		b.same("h_mirror", d->h_mirror, j.f.mirror);
+	if (d->h_mirror && (j.store || j.event || j.cnp)) {
+		const unsigned want = with_ttl_64(&j.hdr[j.vlan ? 18 : 14]);
+
+		b.same("h_sum", d->h_sum, want);
+		checksums += want == 0;
+	}
 	b.same_bytes("h_hdr", net::get_bytes(d->h_hdr, HDR), j.hdr);
 	b.same("h_vlan", d->h_vlan, j.vlan);
-	if (j.store || j.event)
+	if (j.store || j.event || j.cnp)
 		b.same("h_psn", d->h_psn, j.h_psn);
 	if (j.behalf || j.nak) {
 		b.same("the frame's PSN", j.nak ? d->h_named : d->h_made, j.h_made);
@@ -532,7 +596,7 @@ void judge_bench::run()
 	}
 	b.met("frames that waited for a credit", stalls, 500);
 	b.met("frames that were held", paused, 500);
-	b.met("verdicts of different kinds", (long)met.size(), SELECTIVE ? 33 : 30);
+	b.met("verdicts of different kinds", (long)met.size(), SELECTIVE ? 35 : 32);
 	b.met("sequence NAKs", met[RF_CNT_GAP_NAK], 100);
 	b.met("RNR NAKs after them", met[RF_CNT_GAP_RNR], 100);
 	b.met("RNR NAKs for stragglers", met[RF_CNT_PENDING_RNR], 8);
@@ -542,6 +606,10 @@ void judge_bench::run()
 	b.met("ranks that begin before their start PSN", before, 4);
 	b.met("gaps that are not answered", quiet_gaps, 100);
 	b.met("held frames", held, 100);
+	b.met("CNPs returned", met[RF_CNT_CNP_BACK], 100);
+	b.met("frames on no mirror connection", met[RF_CNT_UNKNOWN], 100);
+	b.met("frames from a wrong MAC", wrong_macs, 100);
+	b.met("checksums of zero", checksums, 10);
 	b.met("tombstones with a right ICRC", tombs, 100);
 }
 

@@ -14,7 +14,7 @@ enum { READ = 5, CW = GW + LW + PW };
 
 static const unsigned conn_offsets[] = { RF_CONN_START, RF_CONN_SHIFT, RF_CONN_SRC_IP, RF_CONN_PEER_IP, RF_CONN_PEER_PORT,
 					 RF_CONN_QPN, RF_CONN_INIT, RF_CONN_NEXT, RF_CONN_SENT, RF_CONN_UNA, RF_CONN_MSN,
-					 RF_CONN_SEEN };
+					 RF_CONN_SEEN, RF_CONN_PEER_MAC_HI, RF_CONN_PEER_MAC_LO };
 static const uint32_t conn_masks[6] = { 0xffffff, 0xffffff, 0xffffffff, 0xffffffff, 7, 0xffffff };
 
 /* An answer of `what` for `key`. */
@@ -29,19 +29,22 @@ static uint32_t answer(unsigned what, unsigned key)
 enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_MSN, A_SEEN, A_WINDOW, A_LAG, A_HELD };
 
 static const std::pair<unsigned, uint32_t> plain[] = {
-	{ RF_CTRL, 3 }, { RF_MAC_HI, 0xffff }, { RF_MAC_LO, ~0u }, { RF_IP, ~0u }, { RF_HASH_IP, ~0u }, { RF_HASH_KEY, 0x1ffffff },
+	{ RF_CTRL, 3 }, { RF_MAC_HI, 0xffff }, { RF_MAC_LO, ~0u }, { RF_IP, ~0u }, { RF_HASH_IP, ~0u }, { RF_HASH_KEY, MIRROR ? 0x3ffffff : 0x1ffffff },
 	{ RF_HASH_VALUE, 0x3ffff }, { RF_INJECT, ~0u }, { RF_TX_SHARE, 15 }, { RF_TOMB_SRC, ~0u },
-	{ RF_HOLD_PORTS, (1u << PORTS) - 1 }
+	{ RF_HOLD_PORTS, (1u << PORTS) - 1 }, { RF_PORT_IP0, MIRROR ? ~0u : 0 }, { RF_PORT_IP1, MIRROR ? ~0u : 0 },
+	{ RF_PORT_IP2, MIRROR ? ~0u : 0 }
 };
 
 static const unsigned constants[] = { RF_ID, RF_VERSION, RF_SHAPE, RF_SHAPE2, RF_TYPES, RF_CLOCK_KHZ, RF_CYCLE_LO, RF_CYCLE_HI, RF_IRQ,
 				      RF_PARITY, RF_PUNT_STATUS, RF_INJECT_STATUS, RF_HASH_WRITE, RF_PUNT_POP, RF_TICK, RF_LAG_ARM,
 				      RF_LAG_STATUS, RF_LAG_CYCLES, RF_LAG_INDEX, RF_HELD_IP, RF_HELD_SRC,
-				      RF_HELD_KEY, RF_HELD_POP, RF_TOMB_WRITE, RF_TOMB_LOOK, RF_TOMB_SEEN };
+				      RF_HELD_KEY, RF_HELD_POP, RF_TOMB_WRITE, RF_TOMB_LOOK, RF_TOMB_SEEN, RF_PORT_IP3, RF_PORT_IP7 };
 
 struct model {
 	std::map<unsigned, uint32_t> regs;
-	std::map<unsigned, uint32_t> fields[6];
+	std::map<unsigned, uint32_t> fields[6], mac_hi, mac_lo;
+	uint32_t last_hi = 0;
+	bool hi_known = false;
 	uint32_t punt_status = 0, cycle_at_read = 0;
 	bool error = false, stopped = false, restart = false, held = false, missed = false, tomb_seen = false;
 	unsigned inject_busy = 0;
@@ -88,6 +91,13 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 					return false;
 				*v = i->second;
 			}
+		const auto &mac = off == RF_CONN_PEER_MAC_HI ? m.mac_hi : m.mac_lo;
+
+		if (MIRROR && (off == RF_CONN_PEER_MAC_HI || off == RF_CONN_PEER_MAC_LO)) {
+			if (mac.find(n) == mac.end())
+				return false;
+			*v = mac.at(n);
+		}
 		switch (off) {
 		case RF_CONN_NEXT: *v = answer(A_NEXT, n) & 0xffffff; break;
 		case RF_CONN_SENT: *v = answer(A_SENT, n) & 0xffffff; break;
@@ -119,7 +129,7 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 	switch (addr) {
 	case RF_ID: *v = 0x52464258; break;
 	case RF_VERSION: *v = 1; break;
-	case RF_SHAPE: *v = PORTS | LANES << 8 | WIDTH / 64 << 16 | HASH_BITS << 20 | FP16 << 25 | SELECTIVE << 26 | LAG << 27; break;
+	case RF_SHAPE: *v = PORTS | LANES << 8 | WIDTH / 64 << 16 | HASH_BITS << 20 | FP16 << 25 | SELECTIVE << 26 | LAG << 27 | MIRROR << 28; break;
 	case RF_SHAPE2: *v = GROUPS | BANK_AW << 8 | HDR_AW << 16 | 12 << 24; break;
 	case RF_TYPES: *v = 1 << RF_DTYPE_FP32 | 1 << RF_DTYPE_INT32 | FP16 << RF_DTYPE_BF16 | FP16 << RF_DTYPE_FP16; break;
 	case RF_CLOCK_KHZ: *v = CLOCK_KHZ; break;
@@ -149,7 +159,7 @@ static unsigned any_address(rng &r)
 	case 6: return r.percent(50) ? 4 * r.below(1 << 22) : 4 * r.below(1 << 14);
 	default:
 		return RF_CONN_BASE + RF_CONN_STRIDE * (128 * r.below(GROUPS + 1) + 8 * r.below(LANES + 1) + r.below(PORTS + 1)) +
-		       (r.percent(90) ? conn_offsets[r.below(12)] : 4 * r.below(16));
+		       (r.percent(90) ? conn_offsets[r.below(14)] : 4 * r.below(16));
 	}
 }
 
@@ -165,6 +175,14 @@ static void check_write(bench &b, Vrf_regs &d, const model &m)
 	b.same("conn_field", d.conn_field, field);
 	if (field != 0)
 		b.same("conn_wr", d.conn_wr, conn);
+	const bool mac = MIRROR && is_conn && addr % RF_CONN_STRIDE == RF_CONN_PEER_MAC_LO;
+	b.same("conn_mac_wr", d.conn_mac_wr, mac);
+	if (mac) {
+		b.same("conn_wr of PEER_MAC", d.conn_wr, conn);
+		b.same("conn_mac, lower half", d.conn_mac & 0xffffffff, d.wr_data);
+		if (m.hi_known)
+			b.same("conn_mac", d.conn_mac >> 32, m.last_hi);
+	}
 	b.same("group_wr", d.group_wr, is_group);
 	if (is_group)
 		b.same("group_wr_number", d.group_wr_number, group);
@@ -233,7 +251,7 @@ static void body(bench &b)
 	d->fault_valid = 0;
 	d->wr_en = d->rd_en = d->init_ready = d->seen_ready = 0;
 	reset(b, *d);
-	for (long n = 0; n < 60000; n++, since++) {
+	for (long n = 0; n < 70000; n++, since++) {
 		d->punt_win_data = (uint32_t)b.r.next();
 		/* The window's memory answers 2 cycles after its read and keeps its output. */
 		if (window_at >= 0 && n >= window_at)
@@ -256,7 +274,7 @@ static void body(bench &b)
 		const bool held = init || seen;
 		d->wr_en = !held && b.r.percent(60);
 		d->wr_addr = any_address(b.r);
-		d->wr_data = (uint32_t)b.r.next();
+		d->wr_data = b.r.percent(5) ? 0 : (uint32_t)b.r.next();
 		d->rd_en = read_at < 0 && b.r.percent(60);
 		d->fault_valid = read_at < 0 && !d->rd_en && b.r.percent(50);
 		d->fault_port = (uint8_t)b.r.below(PORTS);
@@ -273,6 +291,10 @@ static void body(bench &b)
 		b.same("hold", d->hold, m.regs[RF_CTRL] >> 1 & 1 ? (1u << PORTS) - 1 : m.regs[RF_HOLD_PORTS]);
 		b.same("base_mac", d->base_mac, (uint64_t)m.regs[RF_MAC_HI] << 32 | m.regs[RF_MAC_LO]);
 		b.same("box_ip", d->box_ip, m.regs[RF_IP]);
+		for (unsigned p = 0; p < PORTS; p++) {
+			b.same("port_ip", get(d->port_ip, p * 32, 32), m.regs[RF_PORT_IP0 + 4 * p]);
+			b.same("port_ip_set", d->port_ip_set >> p & 1, m.regs[RF_PORT_IP0 + 4 * p] != 0);
+		}
 		b.same("tx_share", d->tx_share, m.regs[RF_TX_SHARE]);
 		check_write(b, *d, m);
 		unsigned conn = 0;
@@ -342,6 +364,10 @@ static void body(bench &b)
 				m.tomb_seen = d->tomb_seen;
 				looks++;
 			}
+			if (wr_conn && d->wr_addr % RF_CONN_STRIDE == RF_CONN_PEER_MAC_HI)
+				m.last_hi = m.mac_hi[conn] = d->wr_data & 0x1ffff, m.hi_known = true;
+			if (wr_conn && d->wr_addr % RF_CONN_STRIDE == RF_CONN_PEER_MAC_LO)
+				m.mac_lo[conn] = d->wr_data;
 			for (auto &r : plain)
 				if (r.first == d->wr_addr)
 					m.regs[r.first] = d->wr_data & r.second;

@@ -18,6 +18,8 @@ struct copy {
 	unsigned hlen;
 	bool vlan, repeat, ackreq, wrong;
 	unsigned addr, index;
+	bool mirror;
+	uint64_t mac;
 };
 
 struct packet {
@@ -47,7 +49,8 @@ static packet make(rng &r)
 		p.has.push_back(p.room && r.percent(70));
 		if (p.has.back())
 			p.copies.push_back({ noise(r, HDR), r.below(128), r.percent(50), r.percent(50), r.percent(50),
-						 r.percent(10), r.below(16), r.below(1 << 24) });
+						 r.percent(10), r.below(16), r.below(1 << 24), r.percent(50),
+						 r.next() & 0xffffffffffff });
 	}
 	return p;
 }
@@ -75,7 +78,7 @@ static void body(bench &b)
 	size_t red_at = 0, out_at = 0, stored = 0, total = 0, base = 0;
 	bool lost = false;		/* the header or beat that left in the last cycle */
 	copy lost_of = {};
-	long losses = 0;
+	long losses = 0, mirrors = 0;
 	bool busy = false, header = false, due = false, was_soon = false, single = false, follows = true;
 
 	d->take_valid = d->copy_valid = d->pack_valid = d->out_valid = d->e_ready = d->p_ready = 0;
@@ -91,6 +94,8 @@ static void body(bench &b)
 		d->out_last = b.r.percent(50);
 		net::set_bytes(d->hdr_data, noise(b.r, 81).data(), 81);
 		d->hdr_bad = b.r.percent(10);
+		d->hdr_mirror = b.r.percent(50);
+		d->hdr_mac = b.r.next() & 0xffffffffffff;
 		d->out_bad = b.r.percent(10);
 		if (!headers.empty() && headers.front().first == n) {
 			const copy &c = headers.front().second;
@@ -99,6 +104,8 @@ static void body(bench &b)
 			put(d->hdr_data, 640, 7, c.hlen);
 			put(d->hdr_data, 647, 1, c.vlan);
 			d->hdr_bad = c.wrong;
+			d->hdr_mirror = c.mirror;
+			d->hdr_mac = c.mac;
 			headers.pop_front();
 		}
 		/* Reduction. */
@@ -223,6 +230,10 @@ static void body(bench &b)
 			const copy &c = x.copies[out_copy];
 			bytes want_hdr = c.hdr;
 
+			for (unsigned k = 0; c.mirror && k < 6; k++)
+				want_hdr[k] = (uint8_t)(c.mac >> (40 - 8 * k));
+			mirrors += c.mirror;
+
 			if (c.ackreq)
 				want_hdr[c.vlan ? 54 : 50] |= 0x80;
 			b.same_bytes("e_hdr", net::get_bytes(d->e_hdr, HDR), want_hdr);
@@ -279,6 +290,7 @@ static void body(bench &b)
 		tick(b, *d);
 	}
 	b.met("copies", frames, 1000);
+	b.met("results of mirror connections", mirrors, 1000);
 	b.met("headers and beats that were wrong", losses, 500);
 	b.met("packets dropped with copies", dropped, 100);
 	b.met("packets without a copy", none, 30);

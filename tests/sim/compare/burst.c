@@ -236,7 +236,8 @@ static void take(struct burst *u, const struct bench_out *o)
 			struct end *e = &u->end[n][r];
 
 			if (o->bytes[bth] != OP_ACK && o->bytes[bth] != OP_CNP &&
-			    qpn == e->conn->data_qpn && to == e->conn->dst_ip) {
+			    qpn == e->conn->data_qpn &&
+			    to == (e->conn->mirror ? e->conn->src_ip : e->conn->dst_ip)) {
 				if (o->port != e->conn->port)
 					complain(u, e, "left by another port", 0);
 				take_result(u, e, o);
@@ -393,7 +394,8 @@ static void check_totals(struct burst *u)
 	equal(u, "repeats", total(b, RF_CNT_REPEAT),
 	      total(b, RF_CNT_TX_REPEAT) + total(b, RF_CNT_REPEAT_STALE));
 	equal(u, "on behalf", total(b, RF_CNT_BEHALF), total(b, RF_CNT_TX_BEHALF));
-	equal(u, "ACKs", total(b, RF_CNT_ACK_FORWARDED), total(b, RF_CNT_TX_ACK));
+	equal(u, "ACKs and CNPs", total(b, RF_CNT_ACK_FORWARDED) + total(b, RF_CNT_CNP_BACK),
+	      total(b, RF_CNT_TX_ACK));
 	equal(u, "foreign", total(b, RF_CNT_FOREIGN), total(b, RF_CNT_TX_FOREIGN));
 	if (u->strange > u->changed) {
 		printf("%s: %u strange frames of %u that were changed\n", b->ops->name, u->strange,

@@ -36,6 +36,16 @@ static void plain(uint64_t *state, struct packet *p)
 		p->icrc_xor = (uint32_t)random_next(state);
 }
 
+/* Often for the address of a port, mostly with its MAC. */
+static void for_port(uint64_t *state, const struct rf_engine_cfg *cfg, struct packet *p)
+{
+	unsigned int port = random_below(state, cfg->ports);
+
+	p->dst_ip = BENCH_PORT_IP(port);
+	if (!random_once(state, 8))
+		p->dst_mac = BENCH_MAC + (random_once(state, 8) ? random_below(state, 10) : port);
+}
+
 enum damage {
 	STRAY_FOREIGN,
 	STRAY_MAC_ERROR,
@@ -90,7 +100,7 @@ static void damage_fields(uint64_t *state, struct packet *p, enum damage kind)
 		break;
 	case STRAY_ICMP:
 		p->ip_proto = 1;
-		if (!random_once(state, 3))
+		if (!random_once(state, 3) && p->dst_ip >> 16 == 0x0a03)
 			p->dst_ip = BENCH_IP;
 		break;
 	case STRAY_NOT_UDP:
@@ -103,7 +113,8 @@ static void damage_fields(uint64_t *state, struct packet *p, enum damage kind)
 		p->udp_length_off = (int)random_below(state, 60) - 30;
 		break;
 	case STRAY_CONTROL:
-		p->dst_ip = BENCH_IP;
+		if (p->dst_ip >> 16 == 0x0a03)
+			p->dst_ip = BENCH_IP;
 		break;
 	case STRAY_OVERSIZE: /* around the limit */
 		p->payload_len = 4096 - 40 + 4 * random_below(state, 40);
@@ -134,8 +145,17 @@ static size_t damage_bytes(uint64_t *state, uint8_t *frame, size_t len, enum dam
 		}
 		return len;
 	case STRAY_ARP:
-		return packet_arp(frame, 0x0a030001, BENCH_IP + random_below(state, 2),
+		return packet_arp(frame,
+				  random_once(state, 3) ? BENCH_PORT_IP(random_below(state, 4))
+							: 0x0a030001,
+				  random_once(state, 3) ? BENCH_PORT_IP(random_below(state, 4))
+							: BENCH_IP + random_below(state, 2),
 				  random_once(state, 2));
+	case STRAY_CONTROL: /* a bit of the magic may be wrong */
+		rf_put_be32(frame + l2 + 28,
+			    0x52464354 ^
+				    (random_once(state, 3) ? 1u << random_below(state, 32) : 0));
+		return len;
 	case STRAY_IPV6:
 		rf_put_be16(frame + l2 - 2, 0x86dd);
 		return len;
@@ -182,8 +202,9 @@ size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *
 	struct packet p;
 	size_t len;
 
-	(void)cfg;
 	plain(state, &p);
+	if (random_once(state, 3))
+		for_port(state, cfg, &p);
 	damage_fields(state, &p, kind);
 	random_payload(state, RF_DTYPE_INT32, payload, p.payload_len);
 	p.payload = payload;

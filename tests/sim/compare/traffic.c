@@ -71,6 +71,9 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 		memset(g->members, 0, sizeof(g->members));
 		g->members[0] = (uint8_t)(1u << g->base_port);
 	}
+	if (random_once(s, 2)) /* some or all ranks have mirror connections */
+		g->mirror = random_once(s, 2) ? UINT64_MAX : random_next(s);
+	g->one_address = random_once(s, 4);
 }
 
 void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, uint8_t *opcode,
@@ -119,6 +122,33 @@ static void entry_both(struct traffic *t, unsigned int role, const struct bench_
 			    role ? c->ack_qpn : c->data_qpn, cid, state);
 }
 
+static void port_addresses(struct traffic *t)
+{
+	unsigned int k;
+
+	for (k = 0; k < t->both[0]->cfg.ports; k++)
+		write_both(t, RF_PORT_IP0 + 4 * k, BENCH_PORT_IP(k));
+}
+
+/* Damage to the addresses of a frame, of each kind that leads to a line of its own. */
+static const char *wrong_addresses(struct traffic *t, struct packet *p)
+{
+	switch (random_below(&t->state, 4)) {
+	case 0:
+		p->src_ip ^= 1u << random_below(&t->state, 32);
+		return " wrong source";
+	case 1:
+		p->src_mac ^= (uint64_t)1 << random_below(&t->state, 40);
+		return " other source MAC";
+	case 2:
+		p->dst_mac ^= (uint64_t)1 << random_below(&t->state, 40);
+		return " other destination MAC";
+	default:
+		p->dst_ip ^= 1u << random_below(&t->state, 8);
+		return " other destination";
+	}
+}
+
 /*
  * Moves a group close to an index at which indexes wrap, or look like old ones. Otherwise this
  * would take millions of packets.
@@ -145,6 +175,10 @@ static void step_group(struct traffic *t, unsigned int n)
 	if (t->live[n]) {
 		write_both(t, RF_GROUP_BASE + n * RF_GROUP_STRIDE + RF_GROUP_CFG, 0);
 		for (r = 0; r < g->ranks; r++) {
+			if (g->conn[r].mirror) {
+				entry_both(t, 2, &g->conn[r], g->conn[r].cid, RF_STATE_EMPTY);
+				continue;
+			}
 			entry_both(t, 0, &g->conn[r], g->conn[r].cid, RF_STATE_EMPTY);
 			entry_both(t, 1, &g->conn[r], g->conn[r].cid, RF_STATE_EMPTY);
 		}
@@ -157,9 +191,10 @@ static void step_group(struct traffic *t, unsigned int n)
 	if (random_once(&t->state, 3))
 		index = move_group(t, g);
 	snprintf(t->what, sizeof(t->what),
-		 "group %u: %u lanes type %u op %u mtu %u S %u level %u base %u index %06x%s", n,
-		 g->lanes, g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level,
-		 g->base_port, index,
+		 "group %u: %u lanes type %u op %u mtu %u S %u level %u base %u index %06x mirror "
+		 "%x%s",
+		 n, g->lanes, g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level,
+		 g->base_port, index, (unsigned int)(g->mirror & 0xffff),
 		 g->open_loop     ? " open loop"
 		 : g->transparent ? " transparent"
 		 : g->selective   ? " selective"
@@ -255,9 +290,8 @@ static void step_data(struct traffic *t, unsigned int n)
 	} else if (random_once(&t->state, 60)) {
 		port = random_below(&t->state, t->both[0]->cfg.ports);
 		odd = " any port";
-	} else if (random_once(&t->state, 60)) {
-		p.src_ip ^= 1u << random_below(&t->state, 32);
-		odd = " wrong source";
+	} else if (random_once(&t->state, 30)) {
+		odd = wrong_addresses(t, &p);
 	}
 	len = packet_build(&p, frame);
 	if (random_once(&t->state, 60)) {
@@ -292,7 +326,7 @@ static void step_ack(struct traffic *t, unsigned int n)
 	struct bench_conn *c = &g->conn[random_below(&t->state, g->ranks)];
 	uint32_t una = conn_reg(t, c, RF_CONN_UNA), sent = conn_reg(t, c, RF_CONN_SENT), upto;
 	unsigned int port = c->peer_port;
-	uint8_t frame[PACKET_MAX];
+	uint8_t frame[PACKET_MAX], reserved[32];
 	const char *odd = "";
 	struct packet p;
 	size_t len;
@@ -318,12 +352,17 @@ static void step_ack(struct traffic *t, unsigned int n)
 	} else if (random_once(&t->state, 40)) {
 		port = random_below(&t->state, t->both[0]->cfg.ports);
 		odd = " any port";
-	} else if (random_once(&t->state, 40)) {
-		p.src_ip ^= 1u << random_below(&t->state, 32);
-		odd = " wrong source";
+	} else if (random_once(&t->state, 20)) {
+		odd = wrong_addresses(t, &p);
 	} else if (random_once(&t->state, 40)) {
 		p.payload_len = 4 * (1 + random_below(&t->state, 4));
 		odd = " too long";
+	}
+	if (random_once(&t->state, 10)) {
+		random_payload(&t->state, RF_DTYPE_INT32, reserved, sizeof(reserved));
+		p.opcode = OP_CNP;
+		p.payload = reserved;
+		p.payload_len = random_once(&t->state, 10) ? 4 * random_below(&t->state, 8) : 16;
 	}
 	len = packet_build(&p, frame);
 	if (random_once(&t->state, 40)) {
@@ -331,8 +370,9 @@ static void step_ack(struct traffic *t, unsigned int n)
 		odd = " scrambled";
 	}
 	snprintf(t->what, sizeof(t->what),
-		 "ack group %u lane %u port %u of %u, una %u sent %u, syndrome %02x%s", n, c->lane,
-		 port, upto & 0xffffff, una, sent, p.syndrome, odd);
+		 "%s group %u lane %u port %u of %u, una %u sent %u, syndrome %02x%s",
+		 p.opcode == OP_CNP ? "CNP" : "ack", n, c->lane, port, upto & 0xffffff, una, sent,
+		 p.syndrome, odd);
 	feed(t, port, frame, len, false);
 }
 
@@ -365,11 +405,24 @@ static void step_state(struct traffic *t, unsigned int n)
 	struct bench_conn *c = &t->groups[n].conn[random_below(&t->state, t->groups[n].ranks)];
 	unsigned int state =
 		random_once(&t->state, 2) ? RF_STATE_LIVE : 2 + random_below(&t->state, 2);
-	unsigned int role = random_below(&t->state, 2);
+	unsigned int role = c->mirror ? 2 : random_below(&t->state, 2);
+	unsigned int port = random_below(&t->state, t->both[0]->cfg.ports);
 	/* A foreign entry, or the connection's own. */
 	uint32_t cid = random_once(&t->state, 3) ? RF_HASH_VALUE_CID_MASK : c->cid;
 
-	switch (random_below(&t->state, 6)) {
+	switch (random_below(&t->state, 8)) {
+	case 7: /* another router, or another host: both follow the register */
+		c->src_mac = 0x020000000000u + random_below(&t->state, 0x1000000);
+		bench_conn_mac(t->both[0], c);
+		bench_conn_mac(t->both[1], c);
+		snprintf(t->what, sizeof(t->what), "MAC of cid %04x", c->cid);
+		break;
+	case 6: /* for a while the port has another address or none */
+		write_both(t, RF_PORT_IP0 + 4 * port,
+			   random_once(&t->state, 2) ? 0 : BENCH_PORT_IP(port) + 16);
+		t->hold_off = 1 + random_below(&t->state, 20);
+		snprintf(t->what, sizeof(t->what), "address of port %u", port);
+		break;
 	case 5:
 		write_both(t, RF_HOLD_PORTS, (uint32_t)random_next(&t->state));
 		t->hold_off = 1 + random_below(&t->state, 20);
@@ -411,6 +464,7 @@ void traffic_step(struct traffic *t)
 	if (t->hold_off && --t->hold_off == 0) {
 		write_both(t, RF_CTRL, RF_CTRL_ENABLE_MASK);
 		write_both(t, RF_HOLD_PORTS, 0);
+		port_addresses(t);
 	}
 	if (!t->live[n] || random_once(&t->state, failed ? 8 : 1500))
 		step_group(t, n);
@@ -432,4 +486,5 @@ void traffic_start(struct traffic *t, struct bench *a, struct bench *b, uint64_t
 	t->state = seed;
 	t->both[0] = a;
 	t->both[1] = b;
+	port_addresses(t);
 }

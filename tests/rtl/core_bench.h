@@ -563,8 +563,10 @@ struct Group {
 	uint32_t cfg() const
 	{
 		return 1u | (open ? 2u : 0) | (transparent ? 4u : 0) | (selective ? 8u : 0) |
-		       dtype << 4 | op << 6 | mtu_log2 << 8 | level << 12 | base << 16 |
-		       lanes << 20 | s_log2 << 28;
+		       dtype << RF_GROUP_CFG_DTYPE_LSB | op << RF_GROUP_CFG_OP_LSB |
+		       mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB | level << RF_GROUP_CFG_LEVEL_LSB |
+		       base << RF_GROUP_CFG_BASE_PORT_LSB | lanes << RF_GROUP_CFG_LANES_LSB |
+		       s_log2 << RF_GROUP_CFG_S_LOG2_LSB;
 	}
 	uint32_t reg(uint32_t offset) const
 	{

@@ -20,10 +20,11 @@ SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trac
 # Virtual time.
 FABRIC_LIBS   := rf-fabric rf-member client collective roce $(SIM_BOX_LIBS) rf-store rf-config rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
-$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c frame.c link.c timeline.c check.c wake.c nic.c store.c result.c member.c end.c resume.c job.c program.c host.c box.c create.c nonsense.c fabric.c leak.c plan.c plan_run.c plan_judge.c)))
-$(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c frame.c link.c timeline.c check.c wake.c nic.c store.c result.c member.c end.c resume.c job.c program.c host.c box.c create.c nonsense.c fabric.c leak.c plan.c plan_run.c plan_judge.c world.c world_net.c world_box.c world_host.c world_check.c)))
+$(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c tools/sim_collective.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
 $(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
+$(eval $(call c_test,world,tests/sim/world.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_restart,tests/sim/fabric_restart.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_restart))
 $(eval $(call test,fabric_restart,$(BUILD)/tests/fabric_restart,$(BUILD)/tests/fabric_restart))
 $(eval $(call c_link,fabric_fallback,tests/sim/fabric_fallback.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_fallback))
@@ -35,6 +36,7 @@ $(eval $(call c_link,fabric_rtl,tests/sim/fabric_rtl.c,$(FABRIC_LIBS),-lcmocka $
 $(eval $(call c_link,bench_loss,tests/sim/bench_loss.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_loss))
 $(eval $(call c_link,isolation,tests/sim/isolation.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/isolation))
 $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_fabric))
+$(eval $(call c_link,bench_world,tests/sim/bench_world.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_world))
 
 # Real time.
 REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-memif rf-io rf-store rf-config rfproto
@@ -85,5 +87,6 @@ $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(
 $(eval $(call test,wave-view,$(PYTHON) -B tests/sim/wave_view.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))
 $(eval $(call test,isolation,$(BUILD)/tests/isolation 4,$(BUILD)/tests/isolation))
+$(eval $(call bench,world,$(BUILD)/tests/bench_world $(BENCH_OUT),$(BUILD)/tests/bench_world))
 $(eval $(call bench,isolation,set -e; for p in 4 8; do $(BUILD)/tests/isolation $$$$p model $(BENCH_OUT); done; $(BUILD)/tests/isolation 4 rtl $(BENCH_OUT),$(BUILD)/tests/isolation $(call rtl_box,4,1,512)))
 $(eval $(call c_test,conn_kicks,tests/sim/conn_kicks.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))

@@ -13,9 +13,11 @@
 #include "rf_regs.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
+#include "tools/sim_collective.h"
 
-static const char *const types[] = {"fp32", "bf16", "fp16", "int32"};
-static const char *const ops[] = {"sum", "min", "max"};
+static const char *const types[] = {"fp32",  "bf16",   "fp16", "int32", "uint32",
+				    "int64", "uint64", "fp64", "int8",  "uint8"};
+static const char *const ops[] = {"sum", "min", "max", "and", "or", "xor"};
 
 static const char *const counter_names[] = {
 #define NAME(name, text) #name,
@@ -51,6 +53,7 @@ struct settings {
 	bool in_place;
 	bool vlan;
 	bool no_jump;
+	struct sim_collective collective;
 	struct rf_fabric_cfg cfg;
 };
 
@@ -94,6 +97,9 @@ static const char examples[] =
 	"  ringfold sim --loss 1% --size 64K --timeline t.json a loss and its repair, as a "
 	"picture\n"
 	"  ringfold sim --engine rtl --size 4K --wave box.fst  signals for GTKWave\n"
+	"  ringfold sim --steering mirror --collective broadcast --slow 4 --mark 100K\n"
+	"                                                      a slow receiver, and a switch that "
+	"marks\n"
 	"\n"
 	"% limit in the result: the vector's bytes per second, as a share of what a link of --rate "
 	"carries\n"
@@ -124,8 +130,11 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "width", 0, &c->width, "BITS",
 		 "width of the data path: 64, 128, 256, 512", NULL},
 		{RF_OPT_SIZE, "size", 's', &s->size, "BYTES", "size of the vector", NULL},
-		{RF_OPT_CHOICE, "dtype", 0, &s->dtype, "fp32|bf16|fp16|int32", "data type", NULL},
-		{RF_OPT_CHOICE, "op", 0, &s->op, "sum|min|max", "operation", NULL},
+		{RF_OPT_CHOICE, "dtype", 0, &s->dtype,
+		 "fp32|bf16|fp16|int32|uint32|int64|uint64|fp64|int8|uint8",
+		 "data type; from uint32 on with --collective", NULL},
+		{RF_OPT_CHOICE, "op", 0, &s->op, "sum|min|max|and|or|xor",
+		 "operation; from and on with --collective, integers", NULL},
 		{RF_OPT_UINT, "iterations", 'i', &s->iterations, "N",
 		 "number of all-reduces, one after another", NULL},
 		{RF_OPT_CHOICE, "schedule", 0, &s->schedule, "box|ring|ring-through-box",
@@ -134,6 +143,21 @@ static int parse(struct settings *s, int argc, char **argv)
 		 NULL},
 		{RF_OPT_FLAG, "in-place", 0, &s->in_place, NULL,
 		 "use one buffer for sending and receiving", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL,
+		 "collectives of a directed group, on the transport itself (no firmware):", NULL},
+		{RF_OPT_CHOICE, "collective", 0, &s->collective.name, SIM_COLLECTIVE_NAMES,
+		 "the collective; --size is that of the vector, or of all blocks", NULL},
+		{RF_OPT_CHOICE, "steering", 0, &s->collective.steering, "ring|mirror",
+		 "ring: by a rule in the switch; mirror: to the addresses of the box's ports",
+		 NULL},
+		{RF_OPT_UINT, "root", 0, &s->collective.root, "RANK",
+		 "of reduce, broadcast, gather, scatter", NULL},
+		{RF_OPT_FLAG, "router", 0, &s->collective.router, NULL,
+		 "a router between hosts and box (mirror)", NULL},
+		{RF_OPT_SIZE, "mark", 0, &s->collective.mark, "BYTES",
+		 "the switch sets CE on what finds more queued; 0: never", NULL},
+		{RF_OPT_UINT, "slow", 0, &s->collective.slow, "N",
+		 "the last rank's links have one Nth of the rate", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "network:", NULL},
 		{RF_OPT_UINT, "mtu", 'm', &c->mtu, "BYTES", "path MTU: 256, 512, 1024, 2048, 4096",
 		 NULL},
@@ -238,8 +262,14 @@ static int settle(struct settings *s)
 	unsigned element;
 	char why[300];
 
-	c->type = (enum rf_arith_type)word(types, 4, s->dtype);
-	c->op = (enum rf_arith_op)word(ops, 3, s->op);
+	c->type = (enum rf_arith_type)word(types, RF_ARITH_TYPES, s->dtype);
+	c->op = (enum rf_arith_op)word(ops, RF_ARITH_COPY, s->op);
+	if (!sim_collective_wanted(&s->collective) &&
+	    (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX)) {
+		fprintf(stderr, "--%s: only with --collective\n",
+			c->type > RF_ARITH_INT32 ? "dtype" : "op");
+		return -1;
+	}
 	c->schedule = strcmp(s->schedule, "box") == 0    ? RF_RUN_BOX
 		      : strcmp(s->schedule, "ring") == 0 ? RF_RUN_RING
 							 : RF_RUN_RING_THROUGH;
@@ -593,6 +623,7 @@ int main(int argc, char **argv)
 			     .schedule = "box",
 			     .dtype = "fp32",
 			     .op = "sum",
+			     .collective.steering = "ring",
 			     .size = 1 << 20,
 			     .iterations = 1,
 			     .deadline = 100 * RF_SEC};
@@ -611,6 +642,17 @@ int main(int argc, char **argv)
 		return n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 	if (settle(&s) != 0)
 		return RF_EXIT_USAGE;
+	if (sim_collective_wanted(&s.collective)) {
+		struct sim_collective_run run = {.cfg = &s.cfg,
+						 .type = s.dtype,
+						 .op = s.op,
+						 .size = s.size,
+						 .iterations = s.iterations,
+						 .deadline = s.deadline,
+						 .json = s.json};
+
+		return sim_collective(&s.collective, &run);
+	}
 	command = command_line(argc, argv);
 	s.cfg.command = command;
 	s.cfg.who = "ringfold sim";

@@ -58,7 +58,7 @@ struct rf_directed_cfg {
 };
 
 struct rf_directed_call {
-	enum rf_schedule_kind kind;
+	enum rf_collective_kind kind;
 	enum rf_arith_type type;
 	enum rf_arith_op op; /* all-reduce, reduce, reduce-scatter; others ignore it */
 	uint32_t root;       /* reduce, broadcast, gather, scatter */

@@ -10,7 +10,7 @@
 /* One call. */
 struct rf_directed_op {
 	uint64_t id;
-	enum rf_schedule_kind kind;
+	enum rf_collective_kind kind;
 	uint32_t root;
 	uint32_t immediate; /* without wants, gives and index */
 	uint32_t blocks;    /* 1, or one for each rank */
@@ -35,8 +35,8 @@ struct rf_directed_message {
 	uint32_t len; /* of what is given */
 	uint32_t packets;
 	uint32_t imm_sent, imm_expected;
-	const char *from; /* NULL: this rank gives nothing */
-	char *to;         /* NULL: it wants nothing */
+	const char *from; /* NULL: this rank does not give */
+	char *to;         /* NULL: it does not want */
 };
 
 struct rf_directed {

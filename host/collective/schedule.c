@@ -37,37 +37,37 @@ static const struct kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-const char *rf_schedule_name(enum rf_schedule_kind kind)
+const char *rf_schedule_name(enum rf_collective_kind kind)
 {
 	return (unsigned int)kind < KINDS ? kinds[kind].name : NULL;
 }
 
-bool rf_schedule_has_blocks(enum rf_schedule_kind kind)
+bool rf_schedule_has_blocks(enum rf_collective_kind kind)
 {
 	return kinds[kind].blocks;
 }
 
-bool rf_schedule_reduces(enum rf_schedule_kind kind)
+bool rf_schedule_reduces(enum rf_collective_kind kind)
 {
 	return kinds[kind].reduces;
 }
 
-bool rf_schedule_has_root(enum rf_schedule_kind kind)
+bool rf_schedule_has_root(enum rf_collective_kind kind)
 {
 	return kinds[kind].root;
 }
 
-bool rf_schedule_sends_blocks(enum rf_schedule_kind kind)
+bool rf_schedule_sends_blocks(enum rf_collective_kind kind)
 {
 	return kinds[kind].send_blocks;
 }
 
-bool rf_schedule_receives_blocks(enum rf_schedule_kind kind)
+bool rf_schedule_receives_blocks(enum rf_collective_kind kind)
 {
 	return kinds[kind].recv_blocks;
 }
 
-bool rf_schedule_travels(enum rf_schedule_kind kind, uint32_t root, uint32_t block)
+bool rf_schedule_travels(enum rf_collective_kind kind, uint32_t root, uint32_t block)
 {
 	return !(kinds[kind].blocks && kinds[kind].root && block == root);
 }
@@ -91,12 +91,12 @@ static bool is_one(enum who who, uint32_t root, uint32_t block, uint32_t rank)
 	return false;
 }
 
-bool rf_schedule_gives(enum rf_schedule_kind kind, uint32_t root, uint32_t block, uint32_t rank)
+bool rf_schedule_gives(enum rf_collective_kind kind, uint32_t root, uint32_t block, uint32_t rank)
 {
 	return is_one(kinds[kind].gives, root, block, rank);
 }
 
-bool rf_schedule_wants(enum rf_schedule_kind kind, uint32_t root, uint32_t block, uint32_t rank)
+bool rf_schedule_wants(enum rf_collective_kind kind, uint32_t root, uint32_t block, uint32_t rank)
 {
 	return is_one(kinds[kind].wants, root, block, rank);
 }
@@ -121,7 +121,7 @@ uint32_t rf_schedule_hash(const struct rf_schedule_call *call)
 	return rf_crc32_final(state) & ((1u << RF_IMM_HASH_BITS) - 1);
 }
 
-uint32_t rf_schedule_immediate(enum rf_schedule_kind kind, const struct rf_schedule_call *call)
+uint32_t rf_schedule_immediate(enum rf_collective_kind kind, const struct rf_schedule_call *call)
 {
 	uint32_t hash = rf_schedule_hash(call);
 

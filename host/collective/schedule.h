@@ -12,7 +12,7 @@
 #include "host/collective/arith.h"
 
 /* The values are those of the immediate. */
-enum rf_schedule_kind {
+enum rf_collective_kind {
 	RF_SCHEDULE_OWN = 0, /* for the caller: not a collective */
 	RF_SCHEDULE_ALL_REDUCE = 1,
 	RF_SCHEDULE_REDUCE = 2,
@@ -31,21 +31,21 @@ enum rf_schedule_kind {
 #define RF_IMM_HASH_BITS 12u
 
 /* "all-reduce", ...; NULL beyond the collectives. Static text. */
-const char *rf_schedule_name(enum rf_schedule_kind kind);
+const char *rf_schedule_name(enum rf_collective_kind kind);
 
 /* Whether the collective has a block for each rank, adds operands, has a root. */
-bool rf_schedule_has_blocks(enum rf_schedule_kind kind);
-bool rf_schedule_reduces(enum rf_schedule_kind kind);
-bool rf_schedule_has_root(enum rf_schedule_kind kind);
+bool rf_schedule_has_blocks(enum rf_collective_kind kind);
+bool rf_schedule_reduces(enum rf_collective_kind kind);
+bool rf_schedule_has_root(enum rf_collective_kind kind);
 
 /* Whether a block takes part: the root's own block of a gather or scatter never travels. */
-bool rf_schedule_travels(enum rf_schedule_kind kind, uint32_t root, uint32_t block);
+bool rf_schedule_travels(enum rf_collective_kind kind, uint32_t root, uint32_t block);
 /* Whether a rank gives, or wants the result of, the pieces of a block. */
-bool rf_schedule_gives(enum rf_schedule_kind kind, uint32_t root, uint32_t block, uint32_t rank);
-bool rf_schedule_wants(enum rf_schedule_kind kind, uint32_t root, uint32_t block, uint32_t rank);
+bool rf_schedule_gives(enum rf_collective_kind kind, uint32_t root, uint32_t block, uint32_t rank);
+bool rf_schedule_wants(enum rf_collective_kind kind, uint32_t root, uint32_t block, uint32_t rank);
 /* Whether the send (receive) buffer holds all blocks one after another, or one block. */
-bool rf_schedule_sends_blocks(enum rf_schedule_kind kind);
-bool rf_schedule_receives_blocks(enum rf_schedule_kind kind);
+bool rf_schedule_sends_blocks(enum rf_collective_kind kind);
+bool rf_schedule_receives_blocks(enum rf_collective_kind kind);
 
 /* What the 12 bits of the hash are made from. */
 struct rf_schedule_call {
@@ -60,6 +60,6 @@ struct rf_schedule_call {
 uint32_t rf_schedule_hash(const struct rf_schedule_call *call);
 
 /* The immediate without wants, gives and index. */
-uint32_t rf_schedule_immediate(enum rf_schedule_kind kind, const struct rf_schedule_call *call);
+uint32_t rf_schedule_immediate(enum rf_collective_kind kind, const struct rf_schedule_call *call);
 
 #endif

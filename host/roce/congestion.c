@@ -1,18 +1,21 @@
 /*
  * Congestion marks. Reaction: that of TCP to ECN. A mark or CNP halves the packets in flight, at
  * most once per round trip (RFC 3168, 6.1.2; RFC 5681, equation 4); afterwards the window grows by
- * one packet per window acknowledged (RFC 5681, 3.1, congestion avoidance) up to cfg.window. There
- * is no slow start. Notification: that of a DCQCN notification point (Zhu et al., SIGCOMM 2015): a
- * CNP for a marked packet, at most one per 50 us.
+ * one packet per window acknowledged (RFC 5681, 3.1, congestion avoidance) up to cfg.window. A
+ * mirror connection whose packets may be marked begins with slow start (RFC 5681, 3.1): a rank that
+ * only receives would otherwise ask for a whole window before the first mark can come.
+ * Notification: that of a DCQCN notification point (Zhu et al., SIGCOMM 2015): a CNP for a marked
+ * packet, at most one per 50 us.
  */
 #include "host/roce/qp_internal.h"
 
 #define CNP_INTERVAL_NS 50000u
-#define CNP_BYTES 16u   /* reserved, zero (annex A17.9.3) */
-#define WINDOW_LEAST 2u /* RFC 5681, equation 4 */
+#define CNP_BYTES 16u    /* reserved, zero (annex A17.9.3) */
+#define WINDOW_LEAST 2u  /* RFC 5681, equation 4 */
+#define WINDOW_FIRST 64u /* more than a round trip at 100 Gb/s: slow start costs no rate there */
 #define ECN_BITS 3u
 
-uint32_t roce_congestion_ack_every(const struct roce_qp_cfg *cfg, uint32_t window)
+static uint32_t ack_every(const struct roce_qp_cfg *cfg, uint32_t window)
 {
 	/* If holes are repaired one by one, the window is the limit: it opens in smaller steps. */
 	uint32_t parts = cfg->selective ? 16 : 4;
@@ -25,9 +28,18 @@ static void set_window(struct roce_qp *qp, uint32_t window)
 	struct roce_requester *rq = &qp->rq;
 
 	rq->window = window;
-	rq->ack_every = roce_congestion_ack_every(&qp->cfg, window);
+	rq->ack_every = ack_every(&qp->cfg, window);
 	if (!rq->recovering || rq->limit > window)
 		rq->limit = window;
+}
+
+void roce_congestion_start(struct roce_qp *qp)
+{
+	const struct roce_qp_cfg *cfg = &qp->cfg;
+
+	qp->rq.slow_start = cfg->mirror && (cfg->tos & ECN_BITS) != 0;
+	set_window(qp,
+		   qp->rq.slow_start && cfg->window > WINDOW_FIRST ? WINDOW_FIRST : cfg->window);
 }
 
 void roce_congestion_cut(struct roce_qp *qp)
@@ -38,6 +50,7 @@ void roce_congestion_cut(struct roce_qp *qp)
 	if (rq->una < rq->cut_end || rq->una == rq->max)
 		return;
 	rq->cut_end = rq->max;
+	rq->slow_start = false;
 	rq->grown = 0;
 	if (half >= rq->window)
 		return;
@@ -48,7 +61,12 @@ void roce_congestion_cut(struct roce_qp *qp)
 void roce_congestion_grow(struct roce_qp *qp, uint64_t acked)
 {
 	struct roce_requester *rq = &qp->rq;
+	uint64_t more = rq->window + acked;
 
+	if (rq->slow_start) {
+		set_window(qp, more < qp->cfg.window ? (uint32_t)more : qp->cfg.window);
+		return;
+	}
 	rq->grown += (uint32_t)acked;
 	if (rq->grown < rq->window)
 		return;

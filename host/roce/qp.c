@@ -86,9 +86,7 @@ int roce_qp_create(const struct roce_qp_cfg *cfg, struct roce_qp **out)
 	 */
 	qp->rq.slots = (struct roce_send_slot *)(void *)(qp + 1);
 	qp->rs.slots = (struct roce_recv_slot *)(void *)((char *)(qp + 1) + sq);
-	qp->rq.limit = cfg->window;
-	qp->rq.window = cfg->window;
-	qp->rq.ack_every = roce_congestion_ack_every(cfg, cfg->window);
+	roce_congestion_start(qp);
 	qp->rq.timeout = cfg->ack_timeout;
 	roce_timer_stop(&qp->rq);
 	qp->rs.epsn = cfg->rq_psn;

@@ -61,6 +61,7 @@ struct roce_requester {
 	/* congestion.c: the window at present, at most cfg.window. */
 	uint32_t window;
 	uint32_t grown;     /* packets acknowledged since it last grew */
+	bool slow_start;    /* it doubles in each round trip: nothing has been marked yet */
 	uint64_t cut_end;   /* it is not halved again before this packet is acknowledged */
 	bool recovering;    /* a timeout stepped back to una, and nxt has not caught up with max */
 	uint32_t ack_every; /* packets from one AckReq to the next */
@@ -193,6 +194,8 @@ enum roce_selective_verdict roce_selective_rx(struct roce_qp *qp, uint64_t now,
 bool roce_selective_nak(struct roce_qp *qp, uint64_t now, uint32_t *psn);
 
 /* congestion.c */
+/* The window at the start. */
+void roce_congestion_start(struct roce_qp *qp);
 /* A request came with a CE mark. */
 void roce_congestion_marked(struct roce_qp *qp, uint64_t now);
 /* Halves the window, at most once per round trip. */
@@ -201,8 +204,6 @@ void roce_congestion_cut(struct roce_qp *qp);
 void roce_congestion_grow(struct roce_qp *qp, uint64_t acked);
 /* Writes the CNP that is waiting. Returns its length. */
 size_t roce_congestion_tx(struct roce_qp *qp, uint8_t *frame, size_t room);
-/* Packets between two requests for an ACK, for a window. */
-uint32_t roce_congestion_ack_every(const struct roce_qp_cfg *cfg, uint32_t window);
 
 /* timer.c */
 void roce_timer_start(struct roce_requester *rq, enum roce_timer timer, uint64_t at);

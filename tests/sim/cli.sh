@@ -38,6 +38,22 @@ expect 0 "% limit" "$bin/ringfold" sim --size 4K
 expect 0 "\"wrong\": 0" "$bin/ringfold" sim --size 4K --json
 expect 3 " 1$" "$bin/ringfold" sim --size 4K --flip
 expect 1 "not finished" "$bin/ringfold" sim --size 64M --deadline 1ms
+for kind in all-reduce reduce broadcast reduce-scatter all-gather gather scatter barrier; do
+	for steering in mirror ring; do
+		expect 0 "$kind *$steering .* 0$" "$bin/ringfold" sim --collective $kind --steering $steering --size 48K --dtype uint64 --op max
+	done
+done
+expect 3 " 1$" "$bin/ringfold" sim --steering mirror --size 4K --flip
+expect 0 '"collective": "scatter"' "$bin/ringfold" sim --collective scatter --size 4K --json
+expect 0 "[1-9][0-9]* marked" "$bin/ringfold" sim --steering mirror --collective broadcast --slow 4 --mark 50K
+expect 0 "mirror" "$bin/ringfold" sim --steering mirror --router --size 4K --loss 1% --selective
+expect 2 "fp64 has no and" "$bin/ringfold" sim --collective reduce --dtype fp64 --op and
+expect 2 "only with --collective" "$bin/ringfold" sim --dtype int8
+expect 2 "not with --vlan" "$bin/ringfold" sim --collective gather --vlan
+expect 2 "\-\-root: expected" "$bin/ringfold" sim --collective gather --root 4
+expect 2 "expected mirror" "$bin/ringfold" sim --collective gather --router
+expect 2 "blocks of whole" "$bin/ringfold" sim --collective gather --size 4K --ranks 3 --ports 4
+expect 1 "not finished" "$bin/ringfold" sim --steering mirror --size 64M --deadline 1ms
 expect 2 '"nan" is not a valid P: expected 0 to 1, or 0% to 100%' "$bin/ringfold" sim --loss nan
 expect 2 '"-1" is not a valid N: expected a whole number from 0' "$bin/ringfold" sim -n -1
 expect 2 "^--ranks: hosts: up to 64 with the box" "$bin/ringfold" sim -n -1

@@ -298,7 +298,7 @@ static void buffers(struct directed *d, struct directed_work *w, const struct la
 	}
 }
 
-void directed_add(struct directed *d, enum rf_schedule_kind kind, enum rf_arith_type type,
+void directed_add(struct directed *d, enum rf_collective_kind kind, enum rf_arith_type type,
 		  enum rf_arith_op op, uint32_t root, uint64_t count, bool spread, bool in_place)
 {
 	struct directed_work *w = &d->work[d->works++];

@@ -69,7 +69,7 @@ void directed_end(struct directed *d);
  * Adds a call, with random operands. `spread`: blocks of different lengths (a v-form). in_place: a
  * block is its place in the buffer of blocks, or send is recv.
  */
-void directed_add(struct directed *d, enum rf_schedule_kind kind, enum rf_arith_type type,
+void directed_add(struct directed *d, enum rf_collective_kind kind, enum rf_arith_type type,
 		  enum rf_arith_op op, uint32_t root, uint64_t count, bool spread, bool in_place);
 /* Runs until all are done at every rank, or failed; 1 if within `limit` ns. */
 int directed_run(struct directed *d, uint64_t limit);

@@ -49,7 +49,7 @@ static void every_call(uint32_t ranks, enum rf_arith_type type, unsigned int way
 	c.type = type;
 	directed_start(&net, &c, roce_random_seed(roce_random(rng)));
 	for (unsigned int kind = 1; kind <= RF_SCHEDULE_BARRIER; kind++) {
-		enum rf_schedule_kind k = (enum rf_schedule_kind)kind;
+		enum rf_collective_kind k = (enum rf_collective_kind)kind;
 		unsigned int ops = rf_schedule_reduces(k) ? RF_ARITH_COPY : 1;
 
 		for (unsigned int op = 0; op < ops; op++) {
@@ -94,7 +94,7 @@ static void bad_wires(void **state)
 			net.net.duplicate = run % 3 ? 20 : 0;
 			net.net.reorder = run % 3 == 1 ? 50 : 0;
 			for (unsigned int k = 0; k < 16; k++)
-				directed_add(&net, (enum rf_schedule_kind)(1 + k % 8),
+				directed_add(&net, (enum rf_collective_kind)(1 + k % 8),
 					     RF_ARITH_INT32, RF_ARITH_SUM,
 					     roce_random_below(&rng, c.ranks),
 					     roce_random_below(&rng, 2000), k > 7, run % 2);
@@ -124,7 +124,7 @@ static void lengths_may_be_mixed(void **state)
 static void packets_are_counted(void **state)
 {
 	static const struct {
-		enum rf_schedule_kind kind;
+		enum rf_collective_kind kind;
 		uint64_t results, empties; /* for blocks of 4 packets */
 	} rows[] = {
 		{RF_SCHEDULE_ALL_REDUCE, 16, 0},  {RF_SCHEDULE_REDUCE, 4, 12},
@@ -278,7 +278,7 @@ static void the_hash_is_of_the_page(void **state)
 	assert_int_equal(imm & (RF_IMM_GIVES | RF_IMM_WANTS | RF_IMM_INDEX), 0);
 }
 
-static int start(struct rf_directed *g, enum rf_schedule_kind kind, enum rf_arith_type type,
+static int start(struct rf_directed *g, enum rf_collective_kind kind, enum rf_arith_type type,
 		 enum rf_arith_op op, uint32_t root, uint64_t count, const void *send, void *recv)
 {
 	struct rf_directed_call call = {.kind = kind,

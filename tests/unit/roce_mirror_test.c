@@ -18,7 +18,7 @@ static int fill_data(void **state)
 	return 0;
 }
 
-static struct roce_qp *mirror_qp(uint32_t window, bool selective)
+static struct roce_qp *marked_qp(uint32_t window, bool selective, uint8_t tos)
 {
 	struct roce_qp_cfg cfg = pair_cfg(true);
 	struct roce_qp_peer peer = {.mac = {2, 0, 0, 0, 0, 9}, .ip = 0x0a000009, .qpn = PAIR_QPN_A};
@@ -28,6 +28,7 @@ static struct roce_qp *mirror_qp(uint32_t window, bool selective)
 	cfg.mirror = cfg.single = true;
 	cfg.selective = selective;
 	cfg.window = window;
+	cfg.tos = tos;
 	cfg.sq_depth = cfg.rq_depth = 512;
 	cfg.ack_timeout = 100 * US;
 	cfg.ack_timeout_max = 1000 * US;
@@ -35,6 +36,12 @@ static struct roce_qp *mirror_qp(uint32_t window, bool selective)
 	assert_int_equal(roce_qp_to_rtr(qp, &peer), ROCE_OK);
 	assert_int_equal(roce_qp_to_rts(qp), ROCE_OK);
 	return qp;
+}
+
+/* Its packets cannot be marked. */
+static struct roce_qp *mirror_qp(uint32_t window, bool selective)
+{
+	return marked_qp(window, selective, 0);
 }
 
 static void post(struct roce_qp *qp, uint64_t id, const void *buf, uint32_t len)
@@ -427,6 +434,32 @@ static void congestion_halves_the_window(void **state)
 	halves_and_recovers(false);
 }
 
+/* Packets that can be marked: 64 at first, twice as many after each round trip, until a mark. */
+static void slow_start(void **state)
+{
+	struct roce_qp *qp = marked_qp(400, true, 2);
+
+	(void)state;
+	assert_int_equal(roce_qp_window(qp), 64);
+	assert_int_equal(fly(qp, 500, 1000), 64);
+	pair_ack(qp, 1000, 0, START + 63);
+	assert_int_equal(roce_qp_window(qp), 128);
+	assert_int_equal(fly(qp, 0, 1000), 128);
+	pair_ack(qp, 1000, 0, START + 64 + 127);
+	assert_int_equal(roce_qp_window(qp), 256);
+	assert_int_equal(fly(qp, 0, 1000), 256);
+	cnp(qp);
+	assert_int_equal(roce_qp_window(qp), 128);
+	pair_ack(qp, 1000, 0, START + 192 + 127);
+	assert_int_equal(roce_qp_window(qp), 129);
+	roce_qp_destroy(qp);
+	qp = marked_qp(100, true, 2);
+	assert_int_equal(fly(qp, 200, 1000), 64);
+	pair_ack(qp, 1000, 0, START + 63);
+	assert_int_equal(roce_qp_window(qp), 100);
+	roce_qp_destroy(qp);
+}
+
 /* The least window is two packets; on a connection between hosts a mark does not cut it. */
 static void limits_of_the_cut(void **state)
 {
@@ -486,6 +519,7 @@ int main(void)
 		cmocka_unit_test(acks_are_few),
 		cmocka_unit_test(cnps_are_limited),
 		cmocka_unit_test(congestion_halves_the_window),
+		cmocka_unit_test(slow_start),
 		cmocka_unit_test(limits_of_the_cut),
 		cmocka_unit_test(a_small_window_asks_for_acks),
 	};

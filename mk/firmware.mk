@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
-FW_SOURCES := $(addprefix firmware/core/,buddy.c check.c conn.c counters.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c reply.c request.c stall.c status.c watch.c)
+FW_SOURCES := $(addprefix firmware/core/,address.c buddy.c check.c conn.c counters.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c reply.c request.c stall.c status.c watch.c)
 
 CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
@@ -10,7 +10,7 @@ $(eval $(call c_lib,fw,$(FW_SOURCES)))
 $(eval $(call c_lib,fwlinux,$(addprefix firmware/target/linux/,hal.c keys.c fresh.c)))
 $(eval $(call c_lib,client,$(addprefix host/control/,client.c client_rx.c client_text.c)))
 
-$(eval $(call test_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c tests/unit/fw_joined.c))
+$(eval $(call test_lib,fwbox,tests/unit/fw_ask.c tests/unit/fw_box.c tests/unit/fw_hosts.c tests/unit/fw_joined.c tests/unit/fw_mirror.c))
 $(eval $(call c_test,fw_conn_test,tests/unit/fw_conn_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_hold_test,tests/unit/fw_hold_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call test,fw_hold_mutants,tests/unit/fw_hold_mutants.sh $(BUILD),$(BUILD)/tests/fw_hold_test $(BUILD)/tests/fw_conn_test))
@@ -20,6 +20,7 @@ $(eval $(call c_test,fw_end_test,tests/unit/fw_end_test.c,fwbox fw fwlinux clien
 $(eval $(call c_test,fw_lag_test,tests/unit/fw_lag_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,ctl_test,tests/unit/ctl_test.c,rfctl rfproto))
 $(eval $(call c_test,fw_refuse_test,tests/unit/fw_refuse_test.c,fwbox fw fwlinux client rfctl rfproto))
+$(eval $(call c_test,fw_mirror_test,tests/unit/fw_mirror_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_check_test,tests/unit/fw_check_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_replay_test,tests/unit/fw_replay_test.c,fwbox fw fwlinux client rfctl rfproto))
 $(eval $(call c_test,fw_owner_test,tests/unit/fw_owner_test.c,fwbox fw fwlinux client rfctl rfproto))

@@ -426,6 +426,7 @@ struct rf_ctl_box_page {
 	uint8_t prefix;          /* bits of the subnet, 0: not known */
 	uint8_t claimed;         /* bit p: another host has claimed the address of port p */
 	uint8_t features;        /* RF_CTL_FEATURE_* */
+	uint8_t reached;         /* bit p: the gateway has answered on port p */
 	uint16_t types;          /* bit t: data type t is built in */
 	uint32_t port_ip[RF_CTL_PORTS_MAX]; /* 0: none, or not in use yet */
 };

@@ -82,7 +82,7 @@ static void body_box(struct rf_cursor *c, struct rf_ctl_box_page *b)
 	rf_f8(c, &b->prefix);
 	rf_f8(c, &b->claimed);
 	rf_f8(c, &b->features);
-	rf_zero(c, 1);
+	rf_f8(c, &b->reached);
 	rf_f32(c, &b->gateway);
 	for (unsigned int i = 0; i < RF_CTL_PORTS_MAX; i++)
 		rf_f32(c, &b->port_ip[i]);

@@ -60,7 +60,7 @@ static const char *check_members(const struct rf_fw *fw)
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 		int rank = -1;
-		unsigned int joined = 0, left = 0;
+		unsigned int joined = 0, left = 0, all = 0;
 
 		for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
 			const struct rf_fw_member *m = &fw->member[k];
@@ -72,12 +72,12 @@ static const char *check_members(const struct rf_fw *fw)
 			if (m->rank <= rank || m->rank >= g->ranks)
 				return "ranks of a group out of order";
 			rank = m->rank;
-			joined++;
+			joined += m->arrived;
+			all++;
 			left += (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE)) != 0;
 			found++;
 		}
-		if (g->state == RF_CTL_S_FREE ? joined != 0
-					      : joined != g->joined || left != g->left)
+		if (g->state == RF_CTL_S_FREE ? all != 0 : joined != g->joined || left != g->left)
 			return "a group counts its members wrong";
 		if ((g->state == RF_CTL_S_READY || g->state == RF_CTL_S_DRAINING) != (g->live != 0))
 			return "a group live in a state in which it must not be, or the reverse";
@@ -127,7 +127,7 @@ static bool has(const struct rf_fw_member *m, unsigned int put)
 static bool joined_from(const struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip)
 {
 	for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next)
-		if (fw->member[k].src_ip == ip)
+		if (!fw->member[k].mirror && fw->member[k].src_ip == ip)
 			return true;
 	return false;
 }
@@ -166,6 +166,21 @@ static const char *check_table(const struct rf_fw *fw)
 			bool plain = !(g->flags & RF_CTL_J_SHIFTED);
 			bool acks = g->live && !(g->flags & RF_CTL_J_OPEN_LOOP);
 
+			if (has(m, RF_FW_PUT_MIRROR) != (m->mirror && g->live))
+				return "a mirror connection claimed too early or too late";
+			if (m->mirror) {
+				const struct rf_fw_entry *own =
+					entry(fw, m->src_ip, rf_fw_key(RF_FW_ROLE_MIRROR, m->qpn));
+
+				expect += has(m, RF_FW_PUT_MIRROR);
+				if (has(m, RF_FW_PUT_DATA | RF_FW_PUT_ACK))
+					return "a mirror connection with a second entry";
+				if (g->live && !is(own, cid, RF_STATE_LIVE, g->job))
+					return "a mirror connection without its entry";
+				if (!m->arrived && g->live)
+					return "a live group with a rank that has only asked";
+				continue;
+			}
 			if (has(m, RF_FW_PUT_DATA) !=
 			    (g->live || (plain && joined_from(fw, g, m->peer_ip))))
 				return "a data role claimed too early or too late";
@@ -185,6 +200,40 @@ static const char *check_table(const struct rf_fw *fw)
 	return entries - tombs - foreigns == expect ? NULL : "an orphan in the connection table";
 }
 
+/* Recounts the ranks that need two entries: members, and those that have not asked yet. */
+static uint32_t doubles(const struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	uint32_t rings = 0, all = 0;
+
+	if (g->flags & RF_CTL_J_OPEN_LOOP)
+		return 0;
+	for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
+		rings += !fw->member[k].mirror;
+		all++;
+	}
+	return rings + (g->ring_first ? g->ranks - all : 0u);
+}
+
+/* Addresses of ports are different, and no port takes mirror ranks at one that it has not probed.
+ */
+static const char *check_addresses(const struct rf_fw *fw)
+{
+	for (unsigned int p = 0; p < fw->ports; p++) {
+		const struct rf_fw_address *a = &fw->address[p];
+
+		if (!fw->mirror && a->ip != 0)
+			return "an address of a port on a box without mirror connections";
+		if (a->ip != 0 && a->ip == fw->cfg.ip)
+			return "a port with the box's address";
+		for (unsigned int q = 0; q < p; q++)
+			if (a->ip != 0 && a->ip == fw->address[q].ip)
+				return "an address that two ports have";
+		if (rf_fw_address_usable(fw, p) && (a->claimed || !a->used))
+			return "a port that uses an address too early";
+	}
+	return NULL;
+}
+
 /* Recounts what each job with a key holds, and checks it against the job's limits. */
 static const char *check_quota(const struct rf_fw *fw)
 {
@@ -195,15 +244,13 @@ static const char *check_quota(const struct rf_fw *fw)
 
 		for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
 			const struct rf_fw_group *g = &fw->group[i];
-			uint32_t roles = g->flags & RF_CTL_J_OPEN_LOOP ? 1u : 2u;
-
 			if (g->hw == RF_FW_NONE || g->job != job)
 				continue;
 			sum.groups++;
 			sum.slots += 1u << g->slots_log2;
 			sum.bytes += 1u << g->slots_log2 << g->mtu_log2;
 			sum.ranks += g->ranks;
-			sum.entries += rf_fw_group_active(g) ? roles * g->ranks : 0u;
+			sum.entries += rf_fw_group_active(g) ? g->ranks + doubles(fw, g) : 0u;
 		}
 		for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
 			unsigned int state = rf_fw_state(&fw->table[i]);
@@ -236,5 +283,7 @@ const char *rf_fw_check(const struct rf_fw *fw)
 		what = check_table(fw);
 	if (!what)
 		what = check_quota(fw);
+	if (!what)
+		what = check_addresses(fw);
 	return what;
 }

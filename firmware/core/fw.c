@@ -18,6 +18,8 @@ void rf_fw_cfg_default(struct rf_fw_cfg *cfg)
 	cfg->lease_ms = 10000;
 	cfg->linger_ms = 30000;
 	cfg->nonce_ms = 10000;
+	cfg->probe_ms = 1000;
+	cfg->announce_ms = 60000;
 	cfg->settle_ms = 1;
 	cfg->poll_frames = 8;
 	cfg->tick_ms = 1;
@@ -87,11 +89,11 @@ static int read_shape(struct rf_fw *fw)
 	fw->width64 = (uint8_t)field(s, RF_SHAPE_WIDTH64_MASK, RF_SHAPE_WIDTH64_LSB);
 	fw->hash_bits = (uint8_t)field(s, RF_SHAPE_HASH_BITS_MASK, RF_SHAPE_HASH_BITS_LSB);
 	fw->fp16 = (uint8_t)field(s, RF_SHAPE_FP16_MASK, RF_SHAPE_FP16_LSB);
-	fw->types = 1u << RF_DTYPE_FP32 | 1u << RF_DTYPE_INT32;
-	if (fw->fp16)
-		fw->types |= 1u << RF_DTYPE_BF16 | 1u << RF_DTYPE_FP16;
+	fw->types = (uint16_t)(rf_fw_read(fw, RF_TYPES) & RF_TYPES_MASK_MASK);
 	fw->selective = (s & RF_SHAPE_SELECTIVE_MASK) != 0;
 	fw->lag = (s & RF_SHAPE_LAG_MASK) != 0;
+	fw->mirror = (s & RF_SHAPE_MIRROR_MASK) != 0;
+	fw->directed = (s & RF_SHAPE_DIRECTED_MASK) != 0;
 	fw->bank_log2 = (uint8_t)field(t, RF_SHAPE2_BANK_AW_MASK, RF_SHAPE2_BANK_AW_LSB);
 	fw->hdr_log2 = (uint8_t)field(t, RF_SHAPE2_HDR_AW_MASK, RF_SHAPE2_HDR_AW_LSB);
 	fw->mtu_log2 = (uint8_t)field(t, RF_SHAPE2_MTU_LOG2_MASK, RF_SHAPE2_MTU_LOG2_LSB);
@@ -170,6 +172,8 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	rc = read_shape(fw);
 	if (rc != RF_FW_OK)
 		return rc;
+	if (fw->mirror && !rf_fw_address_settings_ok(cfg, fw->ports))
+		return RF_FW_E_ADDRESS;
 	clear_state(fw);
 	for (unsigned int i = 0; i < RF_FW_PORTS; i++)
 		fw->busy_since[i] = RF_FW_NEVER;
@@ -177,6 +181,7 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 		fw, field(rf_fw_read(fw, RF_SHAPE2), RF_SHAPE2_GROUPS_MASK, RF_SHAPE2_GROUPS_LSB));
 	fw->ms_cycles = cycles(fw);
 	rf_fw_nonce_init(fw);
+	rf_fw_address_begin(fw);
 	rf_fw_note(fw, RF_CTL_EV_START, &(struct rf_fw_what){.rank = RF_CTL_NO_RANK});
 	rf_fw_hold_begin(fw);
 	return RF_FW_OK;
@@ -214,6 +219,7 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	rf_fw_conn_tick(fw);
 	next = rf_fw_group_tick(fw);
 	next = earlier(next, rf_fw_stall_tick(fw));
+	next = earlier(next, rf_fw_address_tick(fw));
 	if (fw->strict)
 		next = earlier(next, rf_fw_watch_tick(fw));
 	rf_fw_net_notices(fw);
@@ -254,6 +260,10 @@ const char *rf_fw_error_text(int error)
 		return "a setting of the firmware is not allowed";
 	case RF_FW_E_CLOCK:
 		return "the box reports a clock rate of 0";
+	case RF_FW_E_ADDRESS:
+		return "an address of a port or of the gateway is not a host's address in the "
+		       "box's "
+		       "subnet, or is there twice";
 	case RF_FW_E_SALT:
 		return "there is no fresh salt: 16 random bytes must be written before each start";
 	default:

@@ -81,6 +81,17 @@ struct rf_fw_key {
 struct rf_fw_cfg {
 	uint8_t mac[6]; /* base MAC: port p has base + p; the last byte at most 0xf8 */
 	uint32_t ip;    /* the box's own address */
+	/*
+	 * Addresses of the ports for mirror connections; 0: none. They are used only if port_list
+	 * is set; otherwise port p has ip + 1 + p. All are different, and in the box's subnet.
+	 */
+	bool port_list;
+	uint32_t port_ip[RF_CTL_PORTS_MAX];
+	uint8_t prefix;       /* bits of the box's subnet; 0: not known, nothing is checked (0) */
+	uint32_t gateway;     /* of that subnet, asked for to report that it is silent; 0: none */
+	uint32_t probe_ms;    /* between two of the three probes for a port's address (1000); 0: it
+				 is used at once */
+	uint32_t announce_ms; /* between two announcements of a port's address (60000); 0: none */
 	uint32_t epoch; /* not 0, random at each start: hosts detect by it that the box was reset */
 	uint8_t salt[RF_FW_SALT_BYTES]; /* not 0, random at each start, secret: the key of the
 					   nonces */
@@ -123,11 +134,12 @@ struct rf_fw_counters {
 /* Errors of rf_fw_init(). */
 enum rf_fw_error {
 	RF_FW_OK = 0,
-	RF_FW_E_ID = -1,     /* ID or VERSION register: not a ringfold box, or a newer one */
-	RF_FW_E_SHAPE = -2,  /* shape exceeds the firmware's limits */
-	RF_FW_E_CONFIG = -3, /* a value of rf_fw_cfg is not allowed */
-	RF_FW_E_CLOCK = -4,  /* CLOCK_KHZ is 0 */
-	RF_FW_E_SALT = -5,   /* rf_fw_cfg has no salt */
+	RF_FW_E_ID = -1,      /* ID or VERSION register: not a ringfold box, or a newer one */
+	RF_FW_E_SHAPE = -2,   /* shape exceeds the firmware's limits */
+	RF_FW_E_CONFIG = -3,  /* a value of rf_fw_cfg is not allowed */
+	RF_FW_E_CLOCK = -4,   /* CLOCK_KHZ is 0 */
+	RF_FW_E_SALT = -5,    /* rf_fw_cfg has no salt */
+	RF_FW_E_ADDRESS = -6, /* addresses of the ports or of the gateway are not allowed */
 };
 
 /*
@@ -140,6 +152,19 @@ struct rf_fw_buddy {
 	uint8_t depth;                            /* 2^depth leaves */
 	uint8_t longest[2u * RF_FW_BUDDY_LEAVES]; /* per node: 1 + log2 of its longest free run in
 						     leaves; 0: no free run */
+};
+
+/* The address of a port. */
+struct rf_fw_address {
+	uint32_t ip;     /* 0: none */
+	uint8_t used;    /* it has been probed: the box answers for it */
+	uint8_t probes;  /* sent */
+	uint8_t claimed; /* by another host, less than a minute ago */
+	uint8_t told;    /* announced; the gateway has still to be asked for */
+	uint8_t asked;   /* the last request for the gateway has not been answered */
+	uint8_t gateway; /* the gateway has answered */
+	uint64_t due_ms; /* next probe or announcement */
+	uint64_t claim_ms, claim_mac;
 };
 
 /* One place of the connection table: a shadow copy of the hardware's entry. */
@@ -193,9 +218,14 @@ struct rf_fw_member {
 	uint8_t from_port; /* port on which its last request arrived */
 	uint8_t src_mac[6];
 	uint16_t vlan, udp_port;
-	uint8_t spoke;    /* data has arrived on its registered connection */
-	uint8_t strays;   /* its packets on other connections before that */
-	uint32_t from_ip; /* destination of notices */
+	uint8_t mirror;  /* RF_CTL_J_MIRROR */
+	uint8_t arrived; /* it has joined: mirror: its JOIN has come to the address of its port */
+	uint8_t wish;    /* mirror: the port of its JOIN, or RF_CTL_NO_PORT */
+	uint8_t mac[RF_CTL_MAC_BYTES]; /* mirror: source of the last request to that address */
+	uint32_t to_ip;                /* the box's address to which its last request went */
+	uint8_t spoke;                 /* data has arrived on its registered connection */
+	uint8_t strays;                /* its packets on other connections before that */
+	uint32_t from_ip;              /* destination of notices */
 	uint32_t src_ip, qpn, peer_ip, peer_qpn, start_psn, shift;
 	uint32_t stray; /* hash of the connection of its first stray packet */
 	uint32_t lease_ms, seq;
@@ -214,9 +244,11 @@ struct rf_fw_group {
 	struct rf_ctl_other fail_other;
 	uint8_t dtype, op, mtu_log2, slots_log2, want_log2, min_log2;
 	uint8_t lanes, level, base_port;
-	uint8_t live;    /* the hardware is set up: table entries and CFG.LIVE */
-	uint8_t suspect; /* strays or wrong data have come: it is watched after its end too */
-	uint32_t age;    /* larger: younger */
+	uint8_t live;       /* the hardware is set up: table entries and CFG.LIVE */
+	uint8_t doubles;    /* ranks that count two entries of the connection table */
+	uint8_t ring_first; /* the first rank was a ring rank: others count two until they join */
+	uint8_t suspect;    /* strays or wrong data have come: it is watched after its end too */
+	uint32_t age;       /* larger: younger */
 	uint32_t dbase, hbase;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* ranks that have not joined, or had not when the group
 					       failed for that reason */
@@ -256,16 +288,18 @@ struct rf_fw {
 	uint32_t log_next; /* number of the next event */
 	struct rf_fw_command command[RF_FW_COMMANDS];
 	uint8_t command_next;
-	uint8_t refused;    /* the current request has been refused */
-	uint8_t numbered;   /* the current request has a member's new number: it works only once */
-	uint32_t hw_used;   /* bit per hardware group */
-	uint64_t stall_ms;  /* next tick for live groups */
-	uint64_t look_ms;   /* next check which rank the others wait for */
-	uint64_t lag_armed; /* when the current measurement began */
-	uint64_t lag_until; /* when to consider giving it up; 0: no measurement is running */
-	uint32_t lag_head;  /* the group's head at that time */
-	uint8_t lag_turn;   /* the group being measured */
-	uint64_t tomb_ms;   /* next check of tombstones; RF_FW_NEVER: there are none */
+	uint8_t refused;  /* the current request has been refused */
+	uint8_t numbered; /* the current request has a member's new number: it works only once */
+	uint32_t hw_used; /* bit per hardware group */
+	struct rf_fw_address address[RF_FW_PORTS];
+	uint64_t address_ms; /* next probe, announcement, or end of a claim */
+	uint64_t stall_ms;   /* next tick for live groups */
+	uint64_t look_ms;    /* next check which rank the others wait for */
+	uint64_t lag_armed;  /* when the current measurement began */
+	uint64_t lag_until;  /* when to consider giving it up; 0: no measurement is running */
+	uint32_t lag_head;   /* the group's head at that time */
+	uint8_t lag_turn;    /* the group being measured */
+	uint64_t tomb_ms;    /* next check of tombstones; RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
 	uint16_t number[2u << RF_FW_HASH_BITS_MAX]; /* tombstone number of each place */
 	uint32_t foreigns;                          /* entries that let foreign connections pass */

@@ -77,13 +77,13 @@ static uint32_t slots_within(uint32_t slots, uint32_t bytes, unsigned int mtu_lo
 }
 
 /* Whether a job's quota has room for a new group. */
-static enum rf_ctl_reason within_quota(const struct rf_fw *fw, const struct rf_ctl_header *h,
+static enum rf_ctl_reason within_quota(const struct rf_fw *fw, const struct rf_fw_group *fresh,
 				       const struct rf_ctl_join *j, uint32_t *most_log2,
 				       uint32_t *detail)
 {
 	struct rf_ctl_share left;
 
-	rf_fw_keys_left(fw, h->job, &left);
+	rf_fw_keys_left(fw, fresh->job, &left);
 	*detail = 0;
 	if (left.groups == 0)
 		return RF_CTL_R_QUOTA;
@@ -91,7 +91,7 @@ static enum rf_ctl_reason within_quota(const struct rf_fw *fw, const struct rf_c
 	if (j->ranks > left.ranks)
 		return RF_CTL_R_QUOTA_RANKS;
 	*detail = left.entries;
-	if (rf_fw_keys_entries(j->ranks, j->flags) > left.entries)
+	if (rf_fw_keys_entries(fresh) > left.entries)
 		return RF_CTL_R_QUOTA_ENTRIES;
 	*detail = slots_within(left.slots, UINT32_MAX, j->mtu_log2);
 	if (j->slots_min_log2 > *detail)
@@ -156,7 +156,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				    .number = h->group,
 				    .job = h->job,
 				    .ranks = j->ranks,
-				    .flags = j->flags,
+				    .flags = j->flags & (uint16_t)~RF_CTL_J_MIRROR,
 				    .fail_rank = RF_CTL_NO_RANK,
 				    .fail_other = {.rank = RF_CTL_NO_RANK},
 				    .dtype = j->dtype,
@@ -174,7 +174,11 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 	*why = RF_CTL_R_NO_GROUPS;
 	if (!g || fresh.hw == RF_FW_NONE)
 		return NULL;
-	*why = within_quota(fw, h, j, &most_log2, detail);
+	/* Ranks that have not joined count like the first one. */
+	fresh.ring_first = !(j->flags & RF_CTL_J_MIRROR);
+	fresh.doubles =
+		fresh.ring_first && !(j->flags & RF_CTL_J_OPEN_LOOP) ? (uint8_t)j->ranks : 0u;
+	*why = within_quota(fw, &fresh, j, &most_log2, detail);
 	if (*why != RF_CTL_R_NONE)
 		return NULL;
 	*why = RF_CTL_R_NO_SLOTS;
@@ -457,6 +461,10 @@ static enum rf_ctl_reason reason_of(uint32_t cause)
 		return RF_CTL_R_BEFORE_START;
 	case RF_ERROR_PARITY:
 		return RF_CTL_R_PARITY;
+	case RF_ERROR_IMMEDIATE:
+		return RF_CTL_R_IMMEDIATE;
+	case RF_ERROR_ORDER:
+		return RF_CTL_R_ORDER;
 	default:
 		return RF_CTL_R_HARDWARE;
 	}
@@ -479,32 +487,74 @@ static void discard_errors(struct rf_fw *fw)
 				    RF_GROUP_ERROR_VALID_MASK);
 }
 
+/* The first member of a pass: lanes ascending, within a lane ports ascending. */
+static uint32_t first_of_pass(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	const struct rf_fw_member *first = rf_fw_first(fw, g), *m;
+
+	for (m = first; m; m = rf_fw_next(fw, m))
+		if (m->lane < first->lane || (m->lane == first->lane && m->port < first->port))
+			first = m;
+	return first->rank;
+}
+
+/* Operation and type in an immediate. */
+#define IMMEDIATE_TYPE_MASK 0xff0u
+
+/*
+ * With whom a rank disagrees. In a directed group the hardware tells the value of that rank, but
+ * not which one it is: it is certain only for type and operation, which are compared first, and
+ * with the first member.
+ */
+static void disagree(struct rf_fw *fw, struct rf_fw_group *g, uint32_t error, uint32_t value)
+{
+	struct rf_ctl_other *o = &g->fail_other;
+	bool first = true;
+
+	if (g->flags & RF_CTL_J_DIRECTED) {
+		o->what = (uint8_t)((error & RF_GROUP_ERROR_WHAT_MASK) >> RF_GROUP_ERROR_WHAT_LSB);
+		o->value = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR_WANT));
+		first = o->what == RF_WHAT_TAG && ((o->value ^ value) & IMMEDIATE_TYPE_MASK) != 0;
+	}
+	if (first)
+		o->rank = (uint16_t)first_of_pass(fw, g);
+}
+
+/* Fails a group with the error that the hardware has latched. */
+static void take_error(struct rf_fw *fw, struct rf_fw_group *g, uint32_t error)
+{
+	uint32_t index = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR_INDEX));
+	uint32_t port = (error & RF_GROUP_ERROR_PORT_MASK) >> RF_GROUP_ERROR_PORT_LSB;
+	uint32_t lane = (error & RF_GROUP_ERROR_LANE_MASK) >> RF_GROUP_ERROR_LANE_LSB;
+	enum rf_ctl_reason why =
+		reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >> RF_GROUP_ERROR_CAUSE_LSB);
+	uint32_t rank = RF_CTL_NO_RANK, psn = 0, value = 0;
+	const struct rf_fw_member *m;
+
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (m->port == port && m->lane == lane) {
+			rank = m->rank;
+			psn = (m->start_psn + index) & 0xffffffu;
+		}
+	g->suspect = 1;
+	if (g->flags & RF_CTL_J_DIRECTED)
+		value = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR_GOT));
+	if (why == RF_CTL_R_DISAGREE)
+		disagree(fw, g, error, value);
+	rf_fw_group_fail(fw, g, why, rank, index, why == RF_CTL_R_BEFORE_START ? psn : value);
+}
+
 void rf_fw_group_errors(struct rf_fw *fw)
 {
 	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
-		struct rf_fw_member *m;
-		uint32_t error, port, lane, index, psn = 0;
-		uint32_t rank = RF_CTL_NO_RANK;
-		enum rf_ctl_reason reason;
+		uint32_t error;
 
 		if (!g->live)
 			continue;
 		error = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR));
-		if (!(error & RF_GROUP_ERROR_VALID_MASK))
-			continue;
-		index = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR_INDEX));
-		port = (error & RF_GROUP_ERROR_PORT_MASK) >> RF_GROUP_ERROR_PORT_LSB;
-		lane = (error & RF_GROUP_ERROR_LANE_MASK) >> RF_GROUP_ERROR_LANE_LSB;
-		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-			if (m->port == port && m->lane == lane) {
-				rank = m->rank;
-				psn = (m->start_psn + index) & 0xffffffu;
-			}
-		g->suspect = 1;
-		reason = reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >> RF_GROUP_ERROR_CAUSE_LSB);
-		rf_fw_group_fail(fw, g, reason, rank, index,
-				 reason == RF_CTL_R_BEFORE_START ? psn : 0);
+		if (error & RF_GROUP_ERROR_VALID_MASK)
+			take_error(fw, g, error);
 	}
 	discard_errors(fw);
 }

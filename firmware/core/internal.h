@@ -47,7 +47,11 @@ uint32_t rf_fw_buddy_room(const struct rf_fw_buddy *b);
 
 /* ---- conn.c: the connection table and its shadow ---- */
 
-/* Key word of a role (0 data, 1 ACK) and QPN. */
+#define RF_FW_ROLE_DATA 0u
+#define RF_FW_ROLE_ACK 1u
+#define RF_FW_ROLE_MIRROR 2u /* the address is that of the rank */
+
+/* Key word of a role and QPN. */
 static inline uint32_t rf_fw_key(unsigned int role, uint32_t qpn)
 {
 	return (uint32_t)role << RF_HASH_KEY_ROLE_LSB | qpn;
@@ -238,20 +242,23 @@ void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *
 void rf_fw_keys_most(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *most);
 /* The difference: what it may still take. */
 void rf_fw_keys_left(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *left);
-/* Connection table entries that a group of this many ranks needs. */
-uint32_t rf_fw_keys_entries(unsigned int ranks, unsigned int join_flags);
+/* Connection table entries that an active group needs. */
+uint32_t rf_fw_keys_entries(const struct rf_fw_group *g);
+/* What a rank does to g->doubles before it joins; the group is new if it has no members. */
+int rf_fw_keys_doubles(const struct rf_fw_group *g, bool mirror);
 /* Bytes in the slots of a group. */
 uint32_t rf_fw_keys_bytes(unsigned int slots_log2, unsigned int mtu_log2);
 
 /* ---- place.c: puts a complete group into the hardware and takes it out ---- */
 
 /* struct rf_fw_member.put */
-#define RF_FW_PUT_DATA 1u /* the entry of its data role */
-#define RF_FW_PUT_ACK 2u  /* the entry of its ACK role */
-#define RF_FW_PUT_TOMB 4u /* the data role's entry was a tombstone of the same job */
-#define RF_FW_PUT_HELD 8u /* it was a tombstone that belongs to no job */
+#define RF_FW_PUT_DATA 1u    /* the entry of its data role */
+#define RF_FW_PUT_ACK 2u     /* the entry of its ACK role */
+#define RF_FW_PUT_TOMB 4u    /* the data role's entry was a tombstone of the same job */
+#define RF_FW_PUT_HELD 8u    /* it was a tombstone that belongs to no job */
+#define RF_FW_PUT_MIRROR 16u /* the one entry of a mirror connection */
 
-/* Whether a rank with this address has joined the group. */
+/* Whether a ring rank with this address has joined the group. */
 bool rf_fw_joined_from(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip);
 /*
  * A rank has joined a group that is not complete yet. From now on the box drops data for every data
@@ -289,7 +296,13 @@ void rf_fw_reply_state(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_
  */
 bool rf_fw_stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct rf_fw_request *q);
 /* A request of a known member is a sign of life. False if it is stale. */
-bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q);
+bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
+		 const struct rf_fw_request *q);
+/* Whether a request of a mirror rank has come to the address of its port. */
+bool rf_fw_at_port(const struct rf_fw *fw, const struct rf_fw_member *m,
+		   const struct rf_fw_request *q);
+/* Address of a mirror rank's port; ring ranks: 0. */
+uint32_t rf_fw_port_ip(const struct rf_fw *fw, const struct rf_fw_member *m);
 /* The group with a member of the request's rank and token; NULL if there is none. */
 struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_header *h,
 					struct rf_fw_member **m);
@@ -321,12 +334,50 @@ bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
 
 /* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
 
+struct rf_fw_arp {
+	unsigned int op; /* RF_FW_ARP_* */
+	uint8_t sender_mac[RF_CTL_MAC_BYTES];
+	uint32_t sender_ip, target_ip;
+};
+#define RF_FW_ARP_REQUEST 1u
+#define RF_FW_ARP_REPLY 2u
+
+/* Sends an ARP frame to all hosts on a port, untagged. False: the port cannot send now. */
+bool rf_fw_net_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q);
+/* Writes the Ethernet address of a mirror connection into the hardware. */
+void rf_fw_place_mac(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m);
 /* Handles one punted frame. False if there is none, or if its answer cannot be sent yet. */
 bool rf_fw_net_punt(struct rf_fw *fw);
 /* Whether a punted frame waits. */
 bool rf_fw_net_waiting(struct rf_fw *fw);
 /* Sends due notices as long as the hardware accepts them. */
 void rf_fw_net_notices(struct rf_fw *fw);
+
+/* ---- address.c: addresses of the ports ---- */
+
+/* Whether the settings' addresses of the ports, prefix and gateway are allowed. */
+bool rf_fw_address_settings_ok(const struct rf_fw_cfg *cfg, unsigned int ports);
+/* Writes the addresses into the hardware; probing begins. */
+void rf_fw_address_begin(struct rf_fw *fw);
+/* Timer of probes, announcements and claims; returns the next one in ms. */
+uint64_t rf_fw_address_tick(struct rf_fw *fw);
+/* Whether a port may take mirror ranks. */
+bool rf_fw_address_usable(const struct rf_fw *fw, unsigned int port);
+/* Whether ip is the box's, or the address that this port answers for. */
+bool rf_fw_address_own(const struct rf_fw *fw, unsigned int port, uint32_t ip);
+/* Whether ip is any address of the box. */
+bool rf_fw_address_any(const struct rf_fw *fw, uint32_t ip);
+/* Ports (one bit each) whose address another host has claimed; that are still probing. */
+uint32_t rf_fw_address_claims(const struct rf_fw *fw);
+uint32_t rf_fw_address_probes(const struct rf_fw *fw);
+/* An ARP frame has come in. True: it claimed the port's address, or came from the gateway. */
+bool rf_fw_address_heard(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q);
+/*
+ * The port for a mirror rank, among those allowed (one bit each): the one with the fewest ranks of
+ * g (or NULL: a new group); among equals that of the request, then the lowest. RF_FW_NONE: none.
+ */
+unsigned int rf_fw_address_choose(struct rf_fw *fw, const struct rf_fw_group *g,
+				  unsigned int allowed, unsigned int request);
 
 /* ---- watch.c: silent ranks of groups that an operator has registered ---- */
 

@@ -62,7 +62,7 @@ static bool flags_ok(unsigned int flags)
 /* A ring rank names its successor; a mirror rank has none. 0: both fields are allowed. */
 static uint32_t bad_peer(const struct rf_fw *fw, const struct rf_ctl_join *j)
 {
-	if (is_mirror(j) ? j->peer_ip != 0 : j->peer_ip == fw->cfg.ip || j->peer_ip == 0)
+	if (is_mirror(j) ? j->peer_ip != 0 : j->peer_ip == 0 || rf_fw_address_any(fw, j->peer_ip))
 		return AT_PEER_IP;
 	return is_mirror(j) && j->peer_qpn != 0 ? AT_PEER_QPN : 0;
 }
@@ -82,13 +82,13 @@ static uint32_t bad_field(const struct rf_fw *fw, const struct rf_ctl_join *j)
 		return AT_SLOTS;
 	if (j->slots_min_log2 < 4 || j->slots_min_log2 > j->slots_log2)
 		return AT_SLOTS_MIN;
-	if (j->port >= fw->ports)
+	if (j->port >= fw->ports && !(is_mirror(j) && j->port == RF_CTL_NO_PORT))
 		return AT_PORT;
 	if (!flags_ok(j->flags))
 		return AT_FLAGS;
 	if (j->family != RF_CTL_FAMILY_DEFAULT && j->family != RF_CTL_FAMILY_IPV4)
 		return AT_FAMILY;
-	if (j->src_ip == fw->cfg.ip || j->src_ip == 0)
+	if (j->src_ip == 0 || rf_fw_address_any(fw, j->src_ip))
 		return AT_SRC_IP;
 	if (bad_peer(fw, j))
 		return bad_peer(fw, j);
@@ -143,6 +143,18 @@ static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ct
 	return judge_build(fw, j, detail);
 }
 
+/* These flags belong to a rank, not to its group. */
+#define OWN_FLAGS (RF_CTL_J_MIRROR | RF_CTL_J_SHIFTED)
+
+/* All ring ranks of a group are shifted, or none is. */
+static bool shift_fits(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_ctl_join *j)
+{
+	for (const struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (!m->mirror && !is_mirror(j))
+			return ((j->flags ^ g->flags) & RF_CTL_J_SHIFTED) == 0;
+	return true;
+}
+
 /* Reasons to refuse a JOIN that depend on the group that it names. */
 static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group *g,
 				      const struct rf_ctl_header *h, const struct rf_ctl_join *j)
@@ -155,8 +167,8 @@ static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group
 		return RF_CTL_R_TYPES_DIFFER;
 	if (j->mtu_log2 != g->mtu_log2)
 		return RF_CTL_R_MTU_DIFFERS;
-	if (j->flags != g->flags || j->slots_log2 != g->want_log2 ||
-	    j->slots_min_log2 != g->min_log2)
+	if (((j->flags ^ g->flags) & ~OWN_FLAGS) || !shift_fits(fw, g, j) ||
+	    j->slots_log2 != g->want_log2 || j->slots_min_log2 != g->min_log2)
 		return RF_CTL_R_SETTINGS_DIFFER;
 	return RF_CTL_R_NONE;
 }
@@ -184,15 +196,49 @@ static enum rf_ctl_reason speaks_for(const struct rf_fw *fw, const struct rf_fw_
 			ip = true;
 	if (!all && !ip)
 		return RF_CTL_R_ADDRESS_DENIED;
-	if (!all && (k->ports ? !(k->ports >> j->port & 1u) : j->port != q->port))
+	/* The port of a mirror rank is judged with the addresses: its JOIN must arrive there. */
+	if (!all && !is_mirror(j) && (k->ports ? !(k->ports >> j->port & 1u) : j->port != q->port))
 		return RF_CTL_R_PORT_DENIED;
 	return RF_CTL_R_NONE;
 }
 
 /*
+ * Gives a mirror rank of group g (or NULL: a new one) its port, if it has none yet: the one whose
+ * address it wants, or one that the box chooses. j->port is its wish, and becomes the port.
+ */
+static enum rf_ctl_reason give_port(struct rf_fw *fw, const struct rf_fw_group *g,
+				    const struct rf_fw_request *q, struct rf_ctl_join *j,
+				    uint32_t *detail)
+{
+	const struct rf_fw_key *k = rf_fw_keys_find(fw, q->h.job);
+	unsigned int wanted = j->port == RF_CTL_NO_PORT ? (1u << fw->ports) - 1u : 1u << j->port;
+	unsigned int allowed = k && k->ports && k->job != RF_CTL_JOB_OPERATOR ? k->ports : wanted;
+	unsigned int port;
+
+	*detail = 0;
+	if ((wanted & allowed) == 0)
+		return RF_CTL_R_PORT_DENIED;
+	port = rf_fw_address_choose(fw, g, wanted & allowed, q->port);
+	if (port != RF_FW_NONE) {
+		j->port = (uint8_t)port;
+		return RF_CTL_R_NONE;
+	}
+	*detail = rf_fw_address_claims(fw) | rf_fw_address_probes(fw) << 8;
+	return RF_CTL_R_NO_ADDRESS;
+}
+
+/* Whether a ring rank sends to this connection, in a group of the job or with the receiver. */
+static bool claims(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m,
+		   uint64_t job, uint32_t ip, uint32_t qpn)
+{
+	return m->peer_ip == ip && m->peer_qpn == qpn &&
+	       (g->job == job || rf_fw_joined_from(fw, g, ip));
+}
+
+/*
  * Whether a data role is already taken: by another rank of the same job; by a rank of any job, if
- * the receiver's address has joined that rank's group (before that the claim proves nothing); or by
- * a tombstone of another job.
+ * the receiver's address has joined that rank's group (before that the claim proves nothing); by a
+ * mirror rank, whose queue pair it is; or by a tombstone of another job.
  */
 static bool data_taken(struct rf_fw *fw, const struct rf_fw_member *self, uint64_t job, uint32_t ip,
 		       uint32_t qpn)
@@ -208,26 +254,46 @@ static bool data_taken(struct rf_fw *fw, const struct rf_fw_member *self, uint64
 		if (!rf_fw_group_active(g))
 			continue;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-			if (m != self && m->peer_ip == ip && m->peer_qpn == qpn &&
-			    (g->job == job || rf_fw_joined_from(fw, g, ip)))
+			if (m != self && (m->mirror ? m->src_ip == ip && m->qpn == qpn
+						    : claims(fw, g, m, job, ip, qpn)))
 				return true;
 	}
 	return false;
 }
 
+/*
+ * Whether the own queue pair of a JOIN is taken: by a ring rank, to which ACKs are sent there, or a
+ * mirror rank. A ring rank of an open loop has no ACKs.
+ */
 static bool ack_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
 {
+	if (!is_mirror(j) && (j->flags & RF_CTL_J_OPEN_LOOP))
+		return false;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 		const struct rf_fw_member *m;
 
-		if (!rf_fw_group_active(g) || ((g->flags | j->flags) & RF_CTL_J_OPEN_LOOP))
+		if (!rf_fw_group_active(g))
 			continue;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-			if (m->src_ip == j->src_ip && m->qpn == j->qpn)
+			if (m->src_ip == j->src_ip && m->qpn == j->qpn &&
+			    (m->mirror || !(g->flags & RF_CTL_J_OPEN_LOOP)))
 				return true;
 	}
 	return false;
+}
+
+/*
+ * Whether anything stands for a mirror rank's address and queue pair: an entry of the table, in any
+ * role, or a rank. As for ring ranks, the claim of a rank of another job counts only if the
+ * receiver has joined that rank's group.
+ */
+static bool pair_taken(struct rf_fw *fw, uint64_t job, const struct rf_ctl_join *j)
+{
+	for (unsigned int role = RF_FW_ROLE_DATA; role <= RF_FW_ROLE_MIRROR; role++)
+		if (rf_fw_conn_find(fw, j->src_ip, rf_fw_key(role, j->qpn)))
+			return true;
+	return data_taken(fw, NULL, job, j->src_ip, j->qpn) || ack_taken(fw, j);
 }
 
 /*
@@ -241,6 +307,8 @@ static bool connection_taken(struct rf_fw *fw, const struct rf_fw_group *g,
 {
 	const struct rf_fw_member *m;
 
+	if (is_mirror(j))
+		return pair_taken(fw, h->job, j);
 	if (data_taken(fw, NULL, h->job, j->peer_ip, j->peer_qpn) || ack_taken(fw, j))
 		return true;
 	if (!g || rf_fw_joined_from(fw, g, j->src_ip))
@@ -278,10 +346,12 @@ static struct rf_fw_group *group_for(struct rf_fw *fw, const struct rf_ctl_heade
 	return found;
 }
 
-static void fill_member(struct rf_fw_member *m, const struct rf_ctl_header *h,
+static void fill_member(struct rf_fw_member *m, const struct rf_fw_request *q,
 			const struct rf_ctl_join *j)
 {
 	m->port = j->port;
+	m->wish = q->body.u.join.port;
+	m->mirror = is_mirror(j);
 	m->src_ip = j->src_ip;
 	m->qpn = j->qpn;
 	m->peer_ip = j->peer_ip;
@@ -289,8 +359,8 @@ static void fill_member(struct rf_fw_member *m, const struct rf_ctl_header *h,
 	m->start_psn = j->start_psn;
 	m->shift = j->shift;
 	m->lease_ms = j->lease_ms;
-	m->token = h->token;
-	m->seq = h->seq - 1u;
+	m->token = q->h.token;
+	m->seq = q->h.seq - 1u;
 }
 
 /* The last rank has joined. */
@@ -314,35 +384,69 @@ static void complete(struct rf_fw *fw, struct rf_fw_group *g)
 	fw->notices = 1;
 }
 
+/* A rank has joined; a mirror rank asks first, and joins when its JOIN comes to its port. */
+static void arrive(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
+		   const struct rf_fw_request *q)
+{
+	if (m->arrived || (m->mirror && !rf_fw_at_port(fw, m, q)))
+		return;
+	m->arrived = 1;
+	g->joined++;
+	g->missing[m->rank / 8u] &= (uint8_t) ~(1u << (m->rank & 7u));
+	if (g->joined == g->ranks)
+		complete(fw, g);
+}
+
+/* A ring rank of a group whose first rank was a mirror rank needs one entry more. */
+static bool entries_left(const struct rf_fw *fw, const struct rf_fw_group *g, int doubles,
+			 uint32_t *detail)
+{
+	struct rf_ctl_share left;
+
+	if (doubles <= 0)
+		return true;
+	rf_fw_keys_left(fw, g->job, &left);
+	*detail = left.entries;
+	return left.entries > 0;
+}
+
 /* Adds a rank to a joining group. */
 static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
-				const struct rf_fw_request *q, const struct rf_ctl_join *j)
+				const struct rf_fw_request *q, const struct rf_ctl_join *j,
+				uint32_t *detail)
 {
+	int doubles = rf_fw_keys_doubles(g, is_mirror(j));
+	uint16_t flags = g->flags;
 	struct rf_fw_member *m;
 
+	if (!entries_left(fw, g, doubles, detail))
+		return RF_CTL_R_QUOTA_ENTRIES;
+	*detail = 0;
 	rf_fw_group_spare_members(fw);
 	m = rf_fw_member_add(fw, g, q->h.rank);
 	if (!m)
 		return RF_CTL_R_NO_CONNECTIONS;
-	fill_member(m, &q->h, j);
+	fill_member(m, q, j);
+	/* The first ring rank decides for all. */
+	if (!m->mirror)
+		g->flags = (uint16_t)((flags & ~RF_CTL_J_SHIFTED) | (j->flags & RF_CTL_J_SHIFTED));
 	if (!rf_fw_place_joining(fw, g, m)) {
 		rf_fw_member_drop(fw, g, q->h.rank);
+		g->flags = flags;
 		return RF_CTL_R_NO_CONNECTIONS;
 	}
-	rf_fw_heard(fw, m, q);
+	g->doubles = (uint8_t)(g->doubles + doubles);
+	rf_fw_heard(fw, g, m, q);
 	if (fw->strict)
 		rf_fw_watch_registered(fw, m);
-	g->joined++;
-	g->missing[q->h.rank / 8u] &= (uint8_t) ~(1u << (q->h.rank & 7u));
 	g->look_ms = fw->now_ms;
-	if (g->joined == g->ranks)
-		complete(fw, g);
+	arrive(fw, g, m, q);
 	m->notify = 0;
 	rf_fw_reply_state(fw, g, m);
 	return RF_CTL_R_NONE;
 }
 
-static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const struct rf_ctl_join *j)
+static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, struct rf_ctl_join *j)
 {
 	struct rf_fw_group *g = group_for(fw, &q->h);
 	bool fresh = g == NULL;
@@ -354,12 +458,14 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 		why = speaks_for(fw, q, j);
 	if (why == RF_CTL_R_NONE && g)
 		why = judge_group(fw, g, &q->h, j);
+	if (why == RF_CTL_R_NONE && is_mirror(j))
+		why = give_port(fw, g, q, j, &detail);
 	if (why == RF_CTL_R_NONE && connection_taken(fw, g, &q->h, j, &rank))
 		why = RF_CTL_R_CONNECTION_TAKEN;
 	if (why == RF_CTL_R_NONE && fresh)
 		g = rf_fw_group_make(fw, &q->h, j, &why, &detail);
 	if (why == RF_CTL_R_NONE) {
-		why = admit(fw, g, q, j);
+		why = admit(fw, g, q, j, &detail);
 		if (why != RF_CTL_R_NONE && fresh)
 			rf_fw_group_unmake(fw, g);
 	}
@@ -374,12 +480,19 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, const stru
 static void fill_defaults(const struct rf_fw *fw, const struct rf_fw_request *q,
 			  struct rf_ctl_join *j)
 {
-	if (j->port == RF_CTL_NO_PORT)
+	if (j->port == RF_CTL_NO_PORT && !is_mirror(j))
 		j->port = (uint8_t)q->port;
 	if (j->slots_min_log2 == 0)
 		j->slots_min_log2 = j->slots_log2;
 	if (j->lease_ms == RF_CTL_LEASE_DEFAULT)
 		j->lease_ms = fw->cfg.lease_ms;
+}
+
+static bool same_flags(const struct rf_fw_group *g, const struct rf_ctl_join *j)
+{
+	uint16_t own = is_mirror(j) ? OWN_FLAGS : RF_CTL_J_MIRROR;
+
+	return ((g->flags ^ j->flags) & ~own) == 0;
 }
 
 static bool same_join(const struct rf_fw_group *g, const struct rf_fw_member *m,
@@ -388,7 +501,32 @@ static bool same_join(const struct rf_fw_group *g, const struct rf_fw_member *m,
 	return m->src_ip == j->src_ip && m->qpn == j->qpn && m->peer_ip == j->peer_ip &&
 	       m->peer_qpn == j->peer_qpn && m->start_psn == j->start_psn && m->shift == j->shift &&
 	       g->ranks == j->ranks && g->dtype == j->dtype && g->op == j->op &&
-	       g->mtu_log2 == j->mtu_log2 && g->flags == j->flags && g->want_log2 == j->slots_log2;
+	       g->mtu_log2 == j->mtu_log2 && g->want_log2 == j->slots_log2 &&
+	       m->mirror == is_mirror(j) && same_flags(g, j);
+}
+
+/*
+ * A mirror rank that has not joined yet, and whose port has lost its address to another host, gets
+ * another port if there is one.
+ */
+static void move_port(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m,
+		      const struct rf_fw_request *q)
+{
+	struct rf_ctl_join j = {.port = m->wish};
+	uint32_t detail;
+
+	if (m->mirror && !m->arrived && !rf_fw_address_usable(fw, m->port) &&
+	    give_port(fw, g, q, &j, &detail) == RF_CTL_R_NONE)
+		m->port = j.port;
+}
+
+/*
+ * Whether a JOIN of a known rank means another port than the one that it has. A mirror rank asks
+ * anywhere; a ring rank's port is that on which it sends.
+ */
+static bool other_port(const struct rf_fw_member *m, const struct rf_ctl_join *j)
+{
+	return m->mirror ? j->port != m->wish && j->port != m->port : j->port != m->port;
 }
 
 bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q)
@@ -407,9 +545,13 @@ bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q)
 	if (!same_join(g, m, &j))
 		return rf_fw_refuse(fw, RF_CTL_R_RANK_TAKEN, q->h.rank, 0);
 	/* The same process on two paths: the switch's rule was added, removed, or is missing. */
-	if (m->port != j.port && rf_fw_group_active(g))
+	if (other_port(m, &j) && rf_fw_group_active(g))
 		return rf_fw_refuse(fw, RF_CTL_R_OTHER_PORT, q->h.rank, m->port);
-	rf_fw_heard(fw, m, q);
+	if (g->state == RF_CTL_S_JOINING)
+		move_port(fw, g, m, q);
+	rf_fw_heard(fw, g, m, q);
+	if (g->state == RF_CTL_S_JOINING)
+		arrive(fw, g, m, q);
 	m->notify = 0;
 	rf_fw_reply_state(fw, g, m);
 	return true;

@@ -9,9 +9,18 @@ const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job)
 	return NULL;
 }
 
-uint32_t rf_fw_keys_entries(unsigned int ranks, unsigned int join_flags)
+uint32_t rf_fw_keys_entries(const struct rf_fw_group *g)
 {
-	return join_flags & RF_CTL_J_OPEN_LOOP ? ranks : 2u * ranks;
+	return (uint32_t)g->ranks + g->doubles;
+}
+
+int rf_fw_keys_doubles(const struct rf_fw_group *g, bool mirror)
+{
+	if (g->flags & RF_CTL_J_OPEN_LOOP)
+		return 0;
+	if (g->ring_first)
+		return mirror ? -1 : 0;
+	return mirror ? 0 : 1;
 }
 
 uint32_t rf_fw_keys_bytes(unsigned int slots_log2, unsigned int mtu_log2)
@@ -33,7 +42,7 @@ void rf_fw_keys_held(const struct rf_fw *fw, uint64_t job, struct rf_ctl_share *
 		held->bytes += rf_fw_keys_bytes(g->slots_log2, g->mtu_log2);
 		/* Entries that remain after a group's end are counted as tombstones. */
 		if (rf_fw_group_active(g))
-			held->entries += rf_fw_keys_entries(g->ranks, g->flags);
+			held->entries += rf_fw_keys_entries(g);
 	}
 }
 

@@ -6,8 +6,6 @@
 #include "proto/rf_inet.h"
 
 #define ARP_BYTES 28u
-#define ARP_REQUEST 1u
-#define ARP_REPLY 2u
 #define IP_HEADER 20u
 #define ICMP_HEADER 8u
 #define ICMP_ECHO 8u
@@ -93,29 +91,68 @@ static bool group_mac(const uint8_t *mac)
 	return (mac[0] & 1u) != 0;
 }
 
-/* Whether ip is a valid host address other than the box's own. */
+/* Whether ip is a valid host address other than the box's own ones. */
 static bool host_ip(const struct rf_fw *fw, uint32_t ip)
 {
-	return ip != fw->cfg.ip && ip != 0 && ip >> 28 < 0xeu && ip >> 24 != 127u;
+	return !rf_fw_address_any(fw, ip) && ip != 0 && ip >> 28 < 0xeu && ip >> 24 != 127u;
+}
+
+/* False: not ARP for IPv4 over Ethernet from a host. */
+static bool arp_read(const uint8_t *p, size_t len, const uint8_t *src_mac, struct rf_fw_arp *q)
+{
+	if (len < ARP_BYTES || rf_get_be32(p) != 0x00010800u || rf_get_be16(p + 4) != 0x0604u ||
+	    group_mac(p + 8) || group_mac(src_mac))
+		return false;
+	q->op = rf_get_be16(p + 6);
+	memcpy(q->sender_mac, p + 8, RF_CTL_MAC_BYTES);
+	q->sender_ip = rf_get_be32(p + 14);
+	q->target_ip = rf_get_be32(p + 24);
+	return true;
+}
+
+bool rf_fw_net_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q)
+{
+	uint8_t *a = fw->tx + RF_INET_ETH_BYTES;
+
+	if (!can_send(fw, port) && !stuck(fw, port))
+		return false;
+	memset(fw->tx, 0xff, RF_CTL_MAC_BYTES);
+	/* The hardware sets the source MAC. */
+	memset(fw->tx + RF_CTL_MAC_BYTES, 0, RF_CTL_MAC_BYTES);
+	rf_put_be16(fw->tx + 2u * RF_CTL_MAC_BYTES, RF_INET_TYPE_ARP);
+	rf_put_be32(a, 0x00010800u);
+	rf_put_be16(a + 4, 0x0604u);
+	rf_put_be16(a + 6, (uint16_t)q->op);
+	memcpy(a + 8, q->sender_mac, RF_CTL_MAC_BYTES);
+	rf_put_be32(a + 14, q->sender_ip);
+	memset(a + 18, 0, RF_CTL_MAC_BYTES);
+	rf_put_be32(a + 24, q->target_ip);
+	inject(fw, port, RF_INET_ETH_BYTES + ARP_BYTES);
+	return true;
 }
 
 static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 {
 	const uint8_t *q = fw->rx + l2;
 	uint8_t *a = fw->tx + l2;
+	struct rf_fw_arp heard;
+	bool read = len >= l2 && arp_read(q, len - l2, fw->rx + 6, &heard);
 
-	if (len < l2 + ARP_BYTES || rf_get_be32(q) != 0x00010800u ||
-	    rf_get_be16(q + 4) != 0x0604u || rf_get_be16(q + 6) != ARP_REQUEST ||
-	    rf_get_be32(q + 24) != fw->cfg.ip || group_mac(q + 8) || group_mac(fw->rx + 6) ||
-	    rf_get_be32(q + 14) == fw->cfg.ip) {
+	/* A claim of the port's address may be a request for another one of the box's. */
+	if (read && fw->mirror && rf_fw_address_heard(fw, port, &heard) &&
+	    heard.op != RF_FW_ARP_REQUEST)
+		return;
+	if (!read || heard.op != RF_FW_ARP_REQUEST ||
+	    !rf_fw_address_own(fw, port, heard.target_ip) ||
+	    rf_fw_address_any(fw, heard.sender_ip)) {
 		fw->cnt.arp_other++;
 		return;
 	}
 	turn(fw, l2 + ARP_BYTES);
-	rf_put_be16(a + 6, ARP_REPLY);
+	rf_put_be16(a + 6, RF_FW_ARP_REPLY);
 	memcpy(a + 8, fw->cfg.mac, 6);
 	a[13] = (uint8_t)(a[13] + port);
-	rf_put_be32(a + 14, fw->cfg.ip);
+	rf_put_be32(a + 14, heard.target_ip);
 	memcpy(a + 18, q + 8, 10);
 	rf_put_be32(a + ARP_BYTES, RF_CTL_MAGIC);
 	rf_put_be64(a + ARP_BYTES + 4, rf_fw_nonce(fw, rf_get_be32(q + 14)));
@@ -123,12 +160,13 @@ static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 		fw->cnt.arp_requests++;
 }
 
-static bool icmp_echo_ok(const struct rf_fw *fw, const uint8_t *ip, size_t room, size_t *total)
+static bool icmp_echo_ok(const struct rf_fw *fw, unsigned int port, const uint8_t *ip, size_t room,
+			 size_t *total)
 {
 	*total = rf_get_be16(ip + 2);
 	return *total >= IP_HEADER + ICMP_HEADER && *total <= room &&
 	       rf_ctl_checksum(ip, IP_HEADER, 0) == 0xffffu && ip[IP_HEADER] == ICMP_ECHO &&
-	       ip[IP_HEADER + 1] == 0 && rf_get_be32(ip + 16) == fw->cfg.ip &&
+	       ip[IP_HEADER + 1] == 0 && rf_fw_address_own(fw, port, rf_get_be32(ip + 16)) &&
 	       host_ip(fw, rf_get_be32(ip + 12)) &&
 	       rf_ctl_checksum(ip + IP_HEADER, *total - IP_HEADER, 0) == 0xffffu;
 }
@@ -139,7 +177,7 @@ static void icmp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 	uint8_t *echo = ip + IP_HEADER;
 	size_t total;
 
-	if (!icmp_echo_ok(fw, fw->rx + l2, len - l2, &total) || group_mac(fw->rx + 6)) {
+	if (!icmp_echo_ok(fw, port, fw->rx + l2, len - l2, &total) || group_mac(fw->rx + 6)) {
 		fw->cnt.icmp_other++;
 		return;
 	}
@@ -192,14 +230,14 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 }
 
 /*
- * Replies go to the UDP port from which the request came, because a RoCE NIC does not pass port
- * 4791 to software.
+ * Replies come from the address to which the request went. They go to the UDP port from which it
+ * came, because a RoCE NIC does not pass port 4791 to software.
  */
-static struct rf_ctl_addr answer_to(const struct rf_fw *fw, const uint8_t *mac, uint32_t ip,
-				    uint16_t vlan, uint16_t udp_port)
+static struct rf_ctl_addr answer_to(uint32_t from, const uint8_t *mac, uint32_t ip, uint16_t vlan,
+				    uint16_t udp_port)
 {
 	struct rf_ctl_addr to = {.vlan = vlan,
-				 .src_ip = fw->cfg.ip,
+				 .src_ip = from,
 				 .dst_ip = ip,
 				 .src_port = RF_CTL_UDP_PORT,
 				 .dst_port = udp_port};
@@ -280,13 +318,18 @@ static void control(struct rf_fw *fw, unsigned int port, size_t len)
 		fw->cnt.bad_checksum++;
 		return;
 	}
+	/* For an address that is still being probed, or for that of another port. */
+	if (!rf_fw_address_own(fw, port, q.addr.dst_ip)) {
+		fw->cnt.punt_other++;
+		return;
+	}
 	if (!host_ip(fw, q.addr.src_ip) || group_mac(q.addr.src_mac)) {
 		fw->cnt.bad_source++;
 		return;
 	}
 	if (!judge(fw, &q, msg, msg_len, &key))
 		return;
-	to = answer_to(fw, q.addr.src_mac, q.addr.src_ip, q.addr.vlan, q.addr.src_port);
+	to = answer_to(q.addr.dst_ip, q.addr.src_mac, q.addr.src_ip, q.addr.vlan, q.addr.src_port);
 	if (send(fw, &q.h, &to, port, key))
 		fw->cnt.replies++;
 }
@@ -300,7 +343,7 @@ static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member 
 				  .rank = m->rank,
 				  .seq = m->seq,
 				  .token = m->token};
-	struct rf_ctl_addr to = answer_to(fw, m->src_mac, m->from_ip, m->vlan, m->udp_port);
+	struct rf_ctl_addr to = answer_to(m->to_ip, m->src_mac, m->from_ip, m->vlan, m->udp_port);
 	const uint8_t *key = rf_fw_net_key(fw, g->job);
 
 	if (must_wait(fw, m->from_port))

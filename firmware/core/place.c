@@ -3,6 +3,7 @@
  * entries.
  */
 #include "firmware/core/internal.h"
+#include "proto/rf_bytes.h"
 
 /* Marks all ranks on a port in g->missing, for the FAILED message; returns the lowest. */
 static uint32_t note_port(struct rf_fw *fw, struct rf_fw_group *g, unsigned int port)
@@ -62,22 +63,44 @@ static void give_block(struct rf_fw *fw, struct rf_fw_group *g)
 	g->base_port = (uint8_t)(low >> level << level);
 }
 
+/* The next ring rank after m, around the end of the list. */
+static const struct rf_fw_member *next_in_ring(struct rf_fw *fw, const struct rf_fw_group *g,
+					       const struct rf_fw_member *m)
+{
+	const struct rf_fw_member *p = rf_fw_next(fw, m);
+
+	while (p != m) {
+		if (!p)
+			p = rf_fw_first(fw, g);
+		else if (!p->mirror)
+			break;
+		else
+			p = rf_fw_next(fw, p);
+	}
+	return p;
+}
+
 /*
- * Finds each rank's receiver: the next rank if it has the peer address, otherwise the lowest rank
- * that has it.
+ * A ring rank's receiver: the next ring rank if it has the peer address, otherwise the lowest ring
+ * rank that has it. RF_FW_NONE: none has it.
  */
+static uint8_t peer_of(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m)
+{
+	const struct rf_fw_member *p = next_in_ring(fw, g, m);
+
+	if (p->src_ip == m->peer_ip)
+		return (uint8_t)(p - fw->member);
+	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p))
+		if (!p->mirror && p->src_ip == m->peer_ip)
+			return (uint8_t)(p - fw->member);
+	return RF_FW_NONE;
+}
+
+/* Finds each rank's receiver. A mirror rank is its own. */
 static bool find_peers(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
 {
-	struct rf_fw_member *m, *p;
-
-	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		m->peer = RF_FW_NONE;
-		for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
-			bool successor = p->rank == (m->rank + 1u) % g->ranks;
-
-			if (p->src_ip == m->peer_ip && (m->peer == RF_FW_NONE || successor))
-				m->peer = (uint8_t)(p - fw->member);
-		}
+	for (struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
+		m->peer = m->mirror ? (uint8_t)(m - fw->member) : peer_of(fw, g, m);
 		if (m->peer == RF_FW_NONE) {
 			*rank = m->rank;
 			return false;
@@ -106,6 +129,16 @@ static bool passes_left(const struct rf_fw *fw, const struct rf_fw_group *g)
 	return sum <= fw->cfg.share_max;
 }
 
+void rf_fw_place_mac(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m)
+{
+	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
+	uint32_t high = m->mirror ? RF_CONN_PEER_MAC_HI_MIRROR_MASK | rf_get_be16(m->mac) : 0u;
+
+	rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_MAC_HI), high);
+	rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_MAC_LO),
+		    m->mirror ? rf_get_be32(m->mac + 2) : 0u);
+}
+
 static void write_conns(struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	struct rf_fw_member *m;
@@ -116,9 +149,13 @@ static void write_conns(struct rf_fw *fw, const struct rf_fw_group *g)
 		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_START), m->start_psn);
 		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_SHIFT), m->shift);
 		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_SRC_IP), m->src_ip);
-		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_IP), m->peer_ip);
+		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_IP),
+			    m->mirror ? m->src_ip : m->peer_ip);
 		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_PORT), fw->member[m->peer].port);
 		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_QPN), m->qpn);
+		/* Also of ring connections: the place may have been a mirror connection's. */
+		if (fw->mirror)
+			rf_fw_place_mac(fw, g, m);
 		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_INIT), 1);
 	}
 }
@@ -144,6 +181,8 @@ static void write_group(struct rf_fw *fw, const struct rf_fw_group *g)
 		cfg |= RF_GROUP_CFG_SELECTIVE_MASK;
 	if (g->flags & RF_CTL_J_STRICT)
 		cfg |= RF_GROUP_CFG_STRICT_MASK;
+	if (g->flags & RF_CTL_J_DIRECTED)
+		cfg |= RF_GROUP_CFG_DIRECTED_MASK;
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		members[m->lane / 4u] |= 1u << (8u * (m->lane & 3u) + m->port);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg);
@@ -164,7 +203,7 @@ static bool has_ack(const struct rf_fw_group *g)
 bool rf_fw_joined_from(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip)
 {
 	for (const struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-		if (m->src_ip == ip)
+		if (!m->mirror && m->src_ip == ip)
 			return true;
 	return false;
 }
@@ -234,10 +273,10 @@ bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct r
 	unsigned int n = 0;
 
 	/* Without the shift only the box keeps unreduced packets from the receiver. */
-	if (g->flags & RF_CTL_J_SHIFTED)
+	if ((g->flags & RF_CTL_J_SHIFTED) || m->mirror)
 		return true;
 	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
-		if ((p->put & RF_FW_PUT_DATA) || (p != m && p->peer_ip != m->src_ip) ||
+		if (p->mirror || (p->put & RF_FW_PUT_DATA) || (p != m && p->peer_ip != m->src_ip) ||
 		    !rf_fw_joined_from(fw, g, p->peer_ip))
 			continue;
 		if (!put_data(fw, g, p, RF_STATE_JOINING))
@@ -262,6 +301,16 @@ void rf_fw_place_destroyed(struct rf_fw *fw, const struct rf_fw_group *g, struct
 	m->put = 0;
 }
 
+/* The one entry of a mirror connection. */
+static bool put_mirror(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m)
+{
+	if (!rf_fw_conn_put(fw, m->src_ip, rf_fw_key(RF_FW_ROLE_MIRROR, m->qpn),
+			    rf_fw_value(RF_FW_CID(g->hw, m->lane, m->port), RF_STATE_LIVE), g->job))
+		return false;
+	m->put |= RF_FW_PUT_MIRROR;
+	return true;
+}
+
 static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t *rank)
 {
 	struct rf_fw_member *m;
@@ -271,7 +320,7 @@ static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_
 		uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 
 		*rank = m->rank;
-		if (!has_ack(g))
+		if (!has_ack(g) || m->mirror)
 			continue;
 		if (!rf_fw_conn_put(fw, m->src_ip, rf_fw_key(1, m->qpn),
 				    rf_fw_value(cid, RF_STATE_LIVE), g->job))
@@ -280,7 +329,7 @@ static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_
 	}
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
 		*rank = m->rank;
-		if (!put_data(fw, g, m, RF_STATE_LIVE))
+		if (!(m->mirror ? put_mirror(fw, g, m) : put_data(fw, g, m, RF_STATE_LIVE)))
 			return false;
 	}
 	return true;
@@ -325,7 +374,9 @@ void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g)
 		end_data(fw, g, m, (g->flags & RF_CTL_J_SHIFTED) != 0);
 		if (m->put & RF_FW_PUT_ACK)
 			rf_fw_conn_remove(fw, m->src_ip, rf_fw_key(1, m->qpn));
-		m->put &= (uint8_t)~RF_FW_PUT_ACK;
+		if (m->put & RF_FW_PUT_MIRROR)
+			rf_fw_conn_remove(fw, m->src_ip, rf_fw_key(RF_FW_ROLE_MIRROR, m->qpn));
+		m->put &= (uint8_t) ~(RF_FW_PUT_ACK | RF_FW_PUT_MIRROR);
 	}
 	if (!g->live)
 		return;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "firmware/core/internal.h"
+#include "proto/rf_bytes.h"
 
 bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint32_t detail)
 {
@@ -17,6 +18,11 @@ bool rf_fw_refuse(struct rf_fw *fw, enum rf_ctl_reason why, uint32_t rank, uint3
 	fw->reply.u.failed.detail = detail;
 	fw->reply.u.failed.other.rank = RF_CTL_NO_RANK;
 	return true;
+}
+
+uint32_t rf_fw_port_ip(const struct rf_fw *fw, const struct rf_fw_member *m)
+{
+	return m->mirror ? fw->address[m->port].ip : 0;
 }
 
 static void reply_ready(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m)
@@ -35,6 +41,7 @@ static void reply_ready(struct rf_fw *fw, const struct rf_fw_group *g, const str
 	r->hbase = g->hbase;
 	r->hw_group = g->hw;
 	r->lease_ms = m->lease_ms;
+	r->port_ip = rf_fw_port_ip(fw, m);
 	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
 		r->place[p->rank].port = p->port;
 		r->place[p->rank].lane = p->lane;
@@ -82,6 +89,7 @@ void rf_fw_reply_state(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_
 		w->joined = g->joined;
 		w->remaining_ms = (uint32_t)(g->deadline_ms - fw->now_ms);
 		memcpy(w->missing, g->missing, sizeof(w->missing));
+		w->port_ip = rf_fw_port_ip(fw, m);
 	} else if (g->state == RF_CTL_S_TOMBSTONED ||
 		   (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE))) {
 		reply_draining(fw, g);
@@ -135,10 +143,37 @@ bool rf_fw_stale(struct rf_fw *fw, const struct rf_fw_member *m, const struct rf
 	return true;
 }
 
-bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_request *q)
+static bool same_mac(const uint8_t *a, const uint8_t *b)
+{
+	return rf_get_be32(a) == rf_get_be32(b) && rf_get_be16(a + 4) == rf_get_be16(b + 4);
+}
+
+/* A mirror rank's results go to the MAC of its last request to the address of its port. */
+static void follow_mac(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
+		       const struct rf_fw_request *q)
+{
+	if (!rf_fw_at_port(fw, m, q) || same_mac(m->mac, q->addr.src_mac))
+		return;
+	memcpy(m->mac, q->addr.src_mac, sizeof(m->mac));
+	if (!g->live)
+		return;
+	rf_fw_place_mac(fw, g, m);
+	fw->cnt.mac_changed++;
+}
+
+bool rf_fw_at_port(const struct rf_fw *fw, const struct rf_fw_member *m,
+		   const struct rf_fw_request *q)
+{
+	return m->mirror && q->port == m->port && q->addr.dst_ip == fw->address[m->port].ip;
+}
+
+bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
+		 const struct rf_fw_request *q)
 {
 	if (rf_fw_stale(fw, m, q))
 		return false;
+	if (m->mirror)
+		follow_mac(fw, g, m, q);
 	fw->numbered = 1;
 	m->seq = q->h.seq;
 	m->life_ms = fw->now_ms;
@@ -146,6 +181,7 @@ bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_member *m, const struct rf_fw_re
 	m->from_ip = q->addr.src_ip;
 	m->vlan = q->addr.vlan;
 	m->udp_port = q->addr.src_port;
+	m->to_ip = q->addr.dst_ip;
 	memcpy(m->src_mac, q->addr.src_mac, sizeof(m->src_mac));
 	return true;
 }

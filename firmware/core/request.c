@@ -13,7 +13,7 @@ static bool leave(struct rf_fw *fw, const struct rf_fw_request *q)
 	fw->cnt.leave++;
 	if (!g)
 		return rf_fw_refuse(fw, RF_CTL_R_GROUP_UNKNOWN, q->h.rank, 0);
-	if (!rf_fw_heard(fw, m, q))
+	if (!rf_fw_heard(fw, g, m, q))
 		return false;
 	if (q->h.flags & RF_CTL_F_QP_DESTROYED)
 		m->destroyed = 1;
@@ -88,7 +88,7 @@ static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 	g = rf_fw_request_group(fw, &q->h, &m);
 	if (!g)
 		return rf_fw_refuse(fw, RF_CTL_R_GROUP_UNKNOWN, q->h.rank, 0);
-	if (!rf_fw_heard(fw, m, q))
+	if (!rf_fw_heard(fw, g, m, q))
 		return false;
 	rf_fw_group_fail(fw, g, RF_CTL_R_ABORTED, m->rank, 0, a->code);
 	m->notify = 0;

@@ -75,12 +75,17 @@ static void put_rank(struct rf_fw *fw, const struct rf_fw_group *g, const struct
 	uint64_t age = fw->now_ms - m->life_ms;
 	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 
-	r->flags = (uint8_t)(m->flags | RF_CTL_RANK_JOINED);
+	r->flags = m->flags;
+	if (m->arrived)
+		r->flags |= RF_CTL_RANK_JOINED;
+	if (m->mirror)
+		r->flags |= RF_CTL_RANK_MIRROR;
 	r->port = m->port;
 	r->lane = m->lane;
 	r->age_ms = age > UINT32_MAX ? UINT32_MAX : (uint32_t)age;
 	r->ip = m->src_ip;
-	memcpy(r->mac, m->src_mac, sizeof(r->mac));
+	r->port_ip = rf_fw_port_ip(fw, m);
+	memcpy(r->mac, m->mirror && m->arrived ? m->mac : m->src_mac, sizeof(r->mac));
 	if (!g->live) {
 		r->flags |= RF_CTL_RANK_IDLE;
 		return;
@@ -88,6 +93,9 @@ static void put_rank(struct rf_fw *fw, const struct rf_fw_group *g, const struct
 	r->next = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT));
 	r->sent = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_SENT));
 	r->una = rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_UNA));
+	if ((g->flags & RF_CTL_J_DIRECTED) &&
+	    (rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_SILENT)) & RF_CONN_SILENT_SILENT_MASK))
+		r->flags |= RF_CTL_RANK_SILENT;
 }
 
 static void page_ranks(struct rf_fw *fw, struct rf_fw_group *g, unsigned int first)
@@ -132,6 +140,27 @@ static void page_lag(struct rf_fw *fw, const struct rf_fw_group *g, unsigned int
 			p->rank[m->rank - first] = m->lag;
 }
 
+/* What page BOX has about addresses, and what this build has. */
+static void put_addresses(struct rf_fw *fw, struct rf_ctl_box_page *p)
+{
+	p->ip = fw->cfg.ip;
+	p->prefix = fw->cfg.prefix;
+	p->gateway = fw->cfg.gateway;
+	p->claimed = (uint8_t)rf_fw_address_claims(fw);
+	p->types = fw->types;
+	if (fw->mirror)
+		p->features |= RF_CTL_FEATURE_MIRROR;
+	if (fw->directed)
+		p->features |= RF_CTL_FEATURE_DIRECTED;
+	if (fw->selective)
+		p->features |= RF_CTL_FEATURE_SELECTIVE;
+	for (unsigned int i = 0; i < fw->ports; i++) {
+		p->port_ip[i] = fw->address[i].used ? fw->address[i].ip : 0u;
+		if (fw->address[i].gateway)
+			p->reached |= (uint8_t)(1u << i);
+	}
+}
+
 static void page_box(struct rf_fw *fw, unsigned int port)
 {
 	struct rf_ctl_box_page *p = &page(fw, RF_CTL_PAGE_BOX)->u.box;
@@ -146,9 +175,7 @@ static void page_box(struct rf_fw *fw, unsigned int port)
 	p->hdr_log2 = fw->hdr_log2;
 	p->mtu_log2 = fw->mtu_log2;
 	p->fp16 = fw->fp16;
-	p->ip = fw->cfg.ip;
-	p->features = fw->selective ? RF_CTL_FEATURE_SELECTIVE : 0u;
-	p->types = fw->types;
+	put_addresses(fw, p);
 	p->port = (uint8_t)port;
 	p->clock_khz = fw->khz;
 	p->uptime_ms = fw->now_ms;
@@ -356,10 +383,12 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	const struct rf_ctl_status_req *s = &q->body.u.status;
 	struct rf_fw_member *m;
+	struct rf_fw_group *g;
 
 	fw->cnt.status++;
 	/* Any request of a member is a sign of life. */
-	if (rf_fw_request_group(fw, &q->h, &m) && !rf_fw_heard(fw, m, q))
+	g = rf_fw_request_group(fw, &q->h, &m);
+	if (g && !rf_fw_heard(fw, g, m, q))
 		return false;
 	switch (s->page) {
 	case RF_CTL_PAGE_GROUP:

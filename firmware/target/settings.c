@@ -6,7 +6,7 @@
 #include "proto/rf_crc32.h"
 
 #define MAGIC 0x52465354u /* "RFST" */
-#define LAYOUT 5u
+#define LAYOUT 6u
 
 /*
  * Layout by offset: 0 magic, 4 layout number, 8 total bytes, 12 CRC-32 of everything after the
@@ -16,7 +16,8 @@
  */
 #define SALT 16u
 #define HEAD (SALT + RF_FW_SALT_BYTES)
-#define WORDS 13u
+#define WORDS (PORT_IPS_AT + RF_CTL_PORTS_MAX)
+#define PORT_IPS_AT 17u /* the words before are numbers, these the addresses of the ports */
 #define KEYS (HEAD + 4u * WORDS)
 #define IPS_AT 48u
 #define KEY_BYTES (IPS_AT + 5u * RF_FW_KEY_IPS)
@@ -64,17 +65,23 @@ static bool get_key(const uint8_t *p, struct rf_fw_key *k)
 size_t rf_settings_put(uint8_t *page, const struct rf_fw_cfg *cfg)
 {
 	const uint8_t *mac = cfg->mac;
-	const uint32_t word[WORDS] = {rf_get_be16(mac), rf_get_be32(mac + 2), cfg->ip,
-				      cfg->epoch,       cfg->hold_ms,         cfg->lease_ms,
-				      cfg->linger_ms,   cfg->settle_ms,       cfg->share_max,
-				      cfg->poll_frames, cfg->tick_ms,         cfg->nonce_ms,
-				      cfg->tomb_ms};
+	const uint32_t word[PORT_IPS_AT] = {
+		rf_get_be16(mac), rf_get_be32(mac + 2),
+		cfg->ip,          cfg->epoch,
+		cfg->hold_ms,     cfg->lease_ms,
+		cfg->linger_ms,   cfg->settle_ms,
+		cfg->share_max,   cfg->poll_frames,
+		cfg->tick_ms,     cfg->nonce_ms,
+		cfg->tomb_ms,     (uint32_t)cfg->port_list << 8 | cfg->prefix,
+		cfg->gateway,     cfg->probe_ms,
+		cfg->announce_ms};
 	uint32_t total = KEYS + cfg->nkeys * KEY_BYTES;
 
 	if (cfg->nkeys > RF_SETTINGS_KEYS_MAX)
 		return 0;
 	for (unsigned int i = 0; i < WORDS; i++)
-		rf_put_be32(page + HEAD + 4u * i, word[i]);
+		rf_put_be32(page + HEAD + 4u * i,
+			    i < PORT_IPS_AT ? word[i] : cfg->port_ip[i - PORT_IPS_AT]);
 	for (unsigned int i = 0; i < cfg->nkeys; i++)
 		put_key(page + KEYS + i * KEY_BYTES, &cfg->keys[i]);
 	memcpy(page + SALT, cfg->salt, RF_FW_SALT_BYTES);
@@ -110,6 +117,13 @@ bool rf_settings_get(const uint8_t *page, struct rf_fw_cfg *cfg, struct rf_fw_ke
 	cfg->tick_ms = word[10];
 	cfg->nonce_ms = word[11];
 	cfg->tomb_ms = word[12];
+	cfg->port_list = (word[13] & 0x100u) != 0;
+	cfg->prefix = (uint8_t)word[13];
+	cfg->gateway = word[14];
+	cfg->probe_ms = word[15];
+	cfg->announce_ms = word[16];
+	for (unsigned int i = 0; i < RF_CTL_PORTS_MAX; i++)
+		cfg->port_ip[i] = word[PORT_IPS_AT + i];
 	cfg->nkeys = (total - KEYS) / KEY_BYTES;
 	cfg->keys = keys;
 	for (unsigned int i = 0; i < cfg->nkeys; i++)

@@ -179,6 +179,9 @@ static int start(struct rf_box *b, char *why, size_t room)
 	rf_put_be64(fw.salt, b->f->cfg.seed);
 	rf_put_be64(fw.salt + 8, b->epoch);
 	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;
+	/* Nobody else has the addresses of the ports, and the hosts ask for them. */
+	fw.probe_ms = 0;
+	fw.announce_ms = 0;
 	if (rf_sim_fw_start(&cpu, &fw, &b->fw, text, sizeof(text)) != 0) {
 		snprintf(why, room, "firmware: %s", text);
 		b->ops->destroy(b->engine);

@@ -49,6 +49,8 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	fw.hold_ms = (uint32_t)(b->cfg.hold_ns / 1000000u);
 	fw.tomb_ms = (uint32_t)(b->cfg.tomb_ns / 1000000u);
 	fw.settle_ms = SETTLE_MS;
+	fw.probe_ms = 0;
+	fw.announce_ms = 0;
 	fw.keys = b->cfg.keys;
 	fw.nkeys = b->cfg.nkeys;
 	if (b->cfg.lease_ns)

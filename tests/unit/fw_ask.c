@@ -14,6 +14,7 @@
 uint64_t (*fw_ask_nonce)(uint32_t ip) = fw_box_nonce;
 uint32_t fw_ask_seq;
 const uint8_t fw_ask_zero_key[16];
+static uint32_t asked_ip = FW_BOX_IP;
 
 /* A valid JOIN of rank r of n. */
 struct fw_ask fw_ask_join(unsigned int r, unsigned int n)
@@ -48,14 +49,15 @@ size_t fw_ask_frame(const struct fw_ask *a, uint8_t *frame)
 {
 	struct rf_ctl_addr to = {.vlan = a->vlan,
 				 .src_ip = a->ip,
-				 .dst_ip = FW_BOX_IP,
+				 .dst_ip = a->to_ip ? a->to_ip : FW_BOX_IP,
 				 .src_port = 50000,
 				 .dst_port = RF_CTL_UDP_PORT,
-				 .src_mac = {2, 0, 0, 0, 9, 9}};
+				 .src_mac = {2, 0, 0, 0, 9, a->mac ? a->mac : 9}};
 	struct rf_ctl_header h = a->h;
 	uint8_t msg[RF_CTL_MESSAGE_MAX];
 	size_t len;
 
+	asked_ip = to.dst_ip;
 	h.seq = ++fw_ask_seq;
 	if (h.nonce == 0)
 		h.nonce = fw_ask_nonce(a->ip);
@@ -75,7 +77,7 @@ bool fw_ask_answer(struct fw_box *b, struct rf_ctl_header *h, struct rf_ctl_repl
 	if (!f)
 		return false;
 	assert_int_equal(rf_ctl_frame_get(f->data, f->len, &from, &msg, &len), 0);
-	assert_int_equal(from.src_ip, FW_BOX_IP);
+	assert_int_equal(from.src_ip, asked_ip);
 	assert_int_equal(from.src_port, RF_CTL_UDP_PORT);
 	assert_int_equal(from.dst_port, 50000); /* the request's source port */
 	assert_int_equal(rf_ctl_header_get(msg, len, h), 0);

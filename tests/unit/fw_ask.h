@@ -10,6 +10,8 @@ struct fw_ask {
 	const uint8_t *key;
 	unsigned int port;
 	uint32_t ip;
+	uint32_t to_ip; /* 0: FW_BOX_IP */
+	uint8_t mac;    /* last byte of its Ethernet address; 0: 9 */
 	uint16_t vlan;
 };
 
@@ -24,7 +26,10 @@ extern const uint8_t fw_ask_zero_key[16];
 struct fw_ask fw_ask_join(unsigned int r, unsigned int n);
 /* The frame of a request; fails the test if the codec refuses it. */
 size_t fw_ask_frame(const struct fw_ask *a, uint8_t *frame);
-/* The next transmitted frame, decoded as a reply; false: none. */
+/*
+ * The next transmitted frame, decoded as a reply; false: none. It must come from the address to
+ * which the last request went.
+ */
 bool fw_ask_answer(struct fw_box *b, struct rf_ctl_header *h, struct rf_ctl_reply *r);
 /* Sends a request and returns the result of its answer; fails the test without an answer. */
 unsigned int fw_ask_result(struct fw_box *b, const struct fw_ask *a, struct rf_ctl_reply *r);

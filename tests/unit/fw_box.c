@@ -10,7 +10,8 @@ static uint32_t shape(const struct fw_box *b)
 {
 	return b->ports | b->lanes << 8 | b->width64 << 16 | b->hash_bits << 20 |
 	       (b->fp16 ? 1u << 25 : 0u) | (b->selective ? 1u << 26 : 0u) |
-	       (b->lag ? 1u << 27 : 0u);
+	       (b->lag ? 1u << 27 : 0u) | (b->mirror ? RF_SHAPE_MIRROR_MASK : 0u) |
+	       (b->directed ? RF_SHAPE_DIRECTED_MASK : 0u);
 }
 
 static bool group_error(const struct fw_box *b)
@@ -41,6 +42,8 @@ static uint32_t read_global(struct fw_box *b, uint32_t addr)
 		return shape(b);
 	case RF_SHAPE2:
 		return b->groups | b->bank_log2 << 8 | b->hdr_log2 << 16 | b->mtu_log2 << 24;
+	case RF_TYPES:
+		return b->fp16 ? b->types : b->types & ~(1u << RF_DTYPE_BF16 | 1u << RF_DTYPE_FP16);
 	case RF_CLOCK_KHZ:
 		return FW_BOX_KHZ;
 	case RF_CYCLE_LO:
@@ -212,6 +215,10 @@ bool fw_box_data(struct fw_box *b, unsigned int port, uint32_t src_ip, uint32_t 
 
 static void write_global(struct fw_box *b, uint32_t addr, uint32_t value)
 {
+	if (addr >= RF_PORT_IP0 && addr <= RF_PORT_IP7 && b->mirror) {
+		b->port_ip[(addr - RF_PORT_IP0) / 4] = value;
+		return;
+	}
 	switch (addr) {
 	case RF_CTRL:
 		if (b->on_ctrl)
@@ -322,6 +329,12 @@ static void write_conn(struct fw_box *b, unsigned int cid, uint32_t offset, uint
 		r[offset / 4] &= ~value;
 		return;
 	}
+	if (offset == RF_CONN_PEER_MAC_HI || offset == RF_CONN_PEER_MAC_LO) {
+		if (!b->mirror)
+			b->fault = "an Ethernet address on a box without mirror connections";
+		r[offset / 4] = value;
+		return;
+	}
 	if (b->group[cid >> 7][0] & 1u)
 		b->fault = "a connection of a live group written";
 	if (offset == RF_CONN_INIT)
@@ -383,6 +396,8 @@ struct fw_box *fw_box_new(void)
 	b->hdr_log2 = 9;
 	b->mtu_log2 = 12;
 	b->fp16 = b->selective = b->lag = true;
+	b->types = 1u << RF_DTYPE_FP32 | 1u << RF_DTYPE_BF16 | 1u << RF_DTYPE_FP16 |
+		   1u << RF_DTYPE_INT32;
 	b->ctrl = 2;
 	b->cycle = 1000;
 	/* The content of the connection table after a reset is unknown. */

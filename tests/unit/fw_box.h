@@ -36,12 +36,15 @@ struct fw_box {
 	/* shape */
 	unsigned int ports, lanes, width64, hash_bits, groups, bank_log2, hdr_log2, mtu_log2;
 	bool fp16, selective, lag;
+	bool mirror, directed; /* not in the default shape; before the start */
+	uint32_t types;        /* TYPES */
 	/* state */
 	uint64_t cycle;
 	uint32_t ctrl, hold_ports, mac_hi, mac_lo, ip, high;
 	uint32_t parity; /* the PARITY register; not 0: parity error */
 	unsigned int restarts;
 	uint32_t hash_ip, hash_key, hash_value;
+	uint32_t port_ip[8];
 	struct fw_box_entry table[2][1u << FW_BOX_HASH_MAX];
 	uint32_t group[32][16];
 	uint32_t conn[4096][16];

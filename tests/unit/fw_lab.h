@@ -84,6 +84,9 @@ static inline void on_tx(void *arg, unsigned int port, const uint8_t *frame, siz
 	(void)port;
 	(void)first;
 	(void)last;
+	/* Probes and announcements. */
+	if (frame[0] & 1u)
+		return;
 	for (unsigned int r = 0; r < N; r++) {
 		struct host *h = &l->host[r];
 

@@ -105,6 +105,7 @@ static void expect_init(void)
 	wr(RF_CTRL, RF_CTRL_HOLD_MASK);
 	rd(RF_SHAPE, SHAPE);
 	rd(RF_SHAPE2, SHAPE2);
+	rd(RF_TYPES, 1u << RF_DTYPE_FP32 | 1u << RF_DTYPE_INT32);
 	rd(RF_CLOCK_KHZ, MS);
 	rd(RF_SHAPE2, SHAPE2);
 	/* The connection table is emptied before the first expected access. */

@@ -133,7 +133,7 @@ static bool ask(struct rf_fw *fw, unsigned int port, uint32_t sender, uint32_t t
 	struct rf_fw_arp q = {.op = RF_FW_ARP_REQUEST, .sender_ip = sender, .target_ip = target};
 
 	port_mac(fw, port, q.sender_mac);
-	return rf_fw_net_arp(fw, port, &q);
+	return rf_fw_send_arp(fw, port, &q);
 }
 
 /* One probe, or the end of probing. */

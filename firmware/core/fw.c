@@ -263,7 +263,7 @@ const char *rf_fw_error_text(int error)
 	case RF_FW_E_ADDRESS:
 		return "an address of a port or of the gateway is not a host's address in the "
 		       "box's "
-		       "subnet, or is there twice";
+		       "subnet, or two ports have it";
 	case RF_FW_E_SALT:
 		return "there is no fresh salt: 16 random bytes must be written before each start";
 	default:

@@ -274,6 +274,8 @@ void rf_fw_place_destroyed(struct rf_fw *fw, const struct rf_fw_group *g, struct
  */
 enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
 			       uint32_t *index, uint32_t *detail);
+/* Writes the Ethernet address of a mirror connection into the hardware. */
+void rf_fw_place_mac(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m);
 /* Removes entries and group from the hardware, and makes tombstones if they are needed. */
 void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g);
 
@@ -332,7 +334,7 @@ bool rf_fw_request(struct rf_fw *fw, const struct rf_fw_request *q);
  */
 bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
 
-/* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
+/* ---- send.c: frames to be sent ---- */
 
 struct rf_fw_arp {
 	unsigned int op; /* RF_FW_ARP_* */
@@ -341,11 +343,20 @@ struct rf_fw_arp {
 };
 #define RF_FW_ARP_REQUEST 1u
 #define RF_FW_ARP_REPLY 2u
+#define RF_FW_ARP_BYTES 28u
 
+/*
+ * Whether frames to be answered on a port must wait. If its buffer stays busy for milliseconds,
+ * they do not wait any longer, and what should be sent there is dropped.
+ */
+bool rf_fw_must_wait(struct rf_fw *fw, unsigned int port);
+/* Sends fw->tx on a port, with padding; the hardware sets the source MAC. False: dropped. */
+bool rf_fw_inject(struct rf_fw *fw, unsigned int port, size_t len);
 /* Sends an ARP frame to all hosts on a port, untagged. False: the port cannot send now. */
-bool rf_fw_net_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q);
-/* Writes the Ethernet address of a mirror connection into the hardware. */
-void rf_fw_place_mac(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m);
+bool rf_fw_send_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q);
+
+/* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
+
 /* Handles one punted frame. False if there is none, or if its answer cannot be sent yet. */
 bool rf_fw_net_punt(struct rf_fw *fw);
 /* Whether a punted frame waits. */

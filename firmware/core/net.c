@@ -5,13 +5,9 @@
 #include "proto/rf_bytes.h"
 #include "proto/rf_inet.h"
 
-#define ARP_BYTES 28u
 #define IP_HEADER 20u
 #define ICMP_HEADER 8u
 #define ICMP_ECHO 8u
-/* Longest time in ms that an inject buffer may be busy. */
-#define BUSY_MS 2u
-
 static const uint8_t zero_key[RF_CTL_KEY_BYTES];
 
 /* The key of a job, or NULL. */
@@ -27,52 +23,6 @@ static const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
 bool rf_fw_net_waiting(struct rf_fw *fw)
 {
 	return (rf_fw_read(fw, RF_PUNT_STATUS) & RF_PUNT_STATUS_VALID_MASK) != 0;
-}
-
-/*
- * Whether an answer can be sent on a port now. The firmware never spins on the hardware; the caller
- * tries again later. If a port's inject buffer stays busy for BUSY_MS, frames are still read, but
- * answers on that port are dropped. Each port has its own buffer.
- */
-static bool can_send(struct rf_fw *fw, unsigned int port)
-{
-	if (!(rf_fw_read(fw, RF_INJECT_STATUS) & 1u << port)) {
-		fw->busy_since[port] = RF_FW_NEVER;
-		return true;
-	}
-	if (fw->busy_since[port] == RF_FW_NEVER)
-		fw->busy_since[port] = fw->now_ms;
-	return false;
-}
-
-static bool stuck(const struct rf_fw *fw, unsigned int port)
-{
-	return fw->busy_since[port] != RF_FW_NEVER && fw->now_ms - fw->busy_since[port] > BUSY_MS;
-}
-
-/* Whether frames to be answered on a port must wait. */
-static bool must_wait(struct rf_fw *fw, unsigned int port)
-{
-	if (port >= fw->ports || can_send(fw, port) || stuck(fw, port))
-		return false;
-	fw->held = true;
-	return true;
-}
-
-/* Sends fw->tx on a port, or drops it. */
-static bool inject(struct rf_fw *fw, unsigned int port, size_t len)
-{
-	while (len < RF_CTL_FRAME_MIN)
-		fw->tx[len++] = 0;
-	if (stuck(fw, port)) {
-		fw->cnt.inject_busy++;
-		return false;
-	}
-	memset(fw->tx + len, 0, (4u - (len & 3u)) & 3u);
-	for (uint32_t i = 0; i < len; i += 4u)
-		rf_fw_write(fw, RF_INJECT_DATA + i, rf_get_le32_aligned(fw->tx + i));
-	rf_fw_write(fw, RF_INJECT, (uint32_t)len | (uint32_t)port << RF_INJECT_PORT_LSB);
-	return true;
 }
 
 /*
@@ -100,34 +50,13 @@ static bool host_ip(const struct rf_fw *fw, uint32_t ip)
 /* False: not ARP for IPv4 over Ethernet from a host. */
 static bool arp_read(const uint8_t *p, size_t len, const uint8_t *src_mac, struct rf_fw_arp *q)
 {
-	if (len < ARP_BYTES || rf_get_be32(p) != 0x00010800u || rf_get_be16(p + 4) != 0x0604u ||
-	    group_mac(p + 8) || group_mac(src_mac))
+	if (len < RF_FW_ARP_BYTES || rf_get_be32(p) != 0x00010800u ||
+	    rf_get_be16(p + 4) != 0x0604u || group_mac(p + 8) || group_mac(src_mac))
 		return false;
 	q->op = rf_get_be16(p + 6);
 	memcpy(q->sender_mac, p + 8, RF_CTL_MAC_BYTES);
 	q->sender_ip = rf_get_be32(p + 14);
 	q->target_ip = rf_get_be32(p + 24);
-	return true;
-}
-
-bool rf_fw_net_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q)
-{
-	uint8_t *a = fw->tx + RF_INET_ETH_BYTES;
-
-	if (!can_send(fw, port) && !stuck(fw, port))
-		return false;
-	memset(fw->tx, 0xff, RF_CTL_MAC_BYTES);
-	/* The hardware sets the source MAC. */
-	memset(fw->tx + RF_CTL_MAC_BYTES, 0, RF_CTL_MAC_BYTES);
-	rf_put_be16(fw->tx + 2u * RF_CTL_MAC_BYTES, RF_INET_TYPE_ARP);
-	rf_put_be32(a, 0x00010800u);
-	rf_put_be16(a + 4, 0x0604u);
-	rf_put_be16(a + 6, (uint16_t)q->op);
-	memcpy(a + 8, q->sender_mac, RF_CTL_MAC_BYTES);
-	rf_put_be32(a + 14, q->sender_ip);
-	memset(a + 18, 0, RF_CTL_MAC_BYTES);
-	rf_put_be32(a + 24, q->target_ip);
-	inject(fw, port, RF_INET_ETH_BYTES + ARP_BYTES);
 	return true;
 }
 
@@ -148,15 +77,15 @@ static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 		fw->cnt.arp_other++;
 		return;
 	}
-	turn(fw, l2 + ARP_BYTES);
+	turn(fw, l2 + RF_FW_ARP_BYTES);
 	rf_put_be16(a + 6, RF_FW_ARP_REPLY);
 	memcpy(a + 8, fw->cfg.mac, 6);
 	a[13] = (uint8_t)(a[13] + port);
 	rf_put_be32(a + 14, heard.target_ip);
 	memcpy(a + 18, q + 8, 10);
-	rf_put_be32(a + ARP_BYTES, RF_CTL_MAGIC);
-	rf_put_be64(a + ARP_BYTES + 4, rf_fw_nonce(fw, rf_get_be32(q + 14)));
-	if (inject(fw, port, l2 + ARP_BYTES + RF_CTL_ARP_NONCE))
+	rf_put_be32(a + RF_FW_ARP_BYTES, RF_CTL_MAGIC);
+	rf_put_be64(a + RF_FW_ARP_BYTES + 4, rf_fw_nonce(fw, rf_get_be32(q + 14)));
+	if (rf_fw_inject(fw, port, l2 + RF_FW_ARP_BYTES + RF_CTL_ARP_NONCE))
 		fw->cnt.arp_requests++;
 }
 
@@ -190,7 +119,7 @@ static void icmp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 	echo[0] = 0;
 	rf_put_be16(echo + 2, 0);
 	rf_put_be16(echo + 2, (uint16_t)~rf_ctl_checksum(echo, total - IP_HEADER, 0));
-	if (inject(fw, port, l2 + total))
+	if (rf_fw_inject(fw, port, l2 + total))
 		fw->cnt.icmp_echo++;
 }
 
@@ -226,7 +155,7 @@ static bool send(struct rf_fw *fw, struct rf_ctl_header *h, const struct rf_ctl_
 	h->nonce = key ? rf_fw_nonce(fw, to->dst_ip) : 0;
 	len = put_reply(fw, h, msg, most, key);
 	len = len > 0 ? rf_ctl_frame_put(fw->tx, sizeof(fw->tx), to, msg, len) : 0;
-	return len > 0 && inject(fw, port, len);
+	return len > 0 && rf_fw_inject(fw, port, len);
 }
 
 /*
@@ -346,7 +275,7 @@ static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member 
 	struct rf_ctl_addr to = answer_to(m->to_ip, m->src_mac, m->from_ip, m->vlan, m->udp_port);
 	const uint8_t *key = rf_fw_net_key(fw, g->job);
 
-	if (must_wait(fw, m->from_port))
+	if (rf_fw_must_wait(fw, m->from_port))
 		return false;
 	m->notify = 0;
 	rf_fw_reply_state(fw, g, m);
@@ -410,7 +339,7 @@ bool rf_fw_net_punt(struct rf_fw *fw)
 
 	if (!(status & RF_PUNT_STATUS_VALID_MASK))
 		return false;
-	if (must_wait(fw, (status & RF_PUNT_STATUS_PORT_MASK) >> RF_PUNT_STATUS_PORT_LSB))
+	if (rf_fw_must_wait(fw, (status & RF_PUNT_STATUS_PORT_MASK) >> RF_PUNT_STATUS_PORT_LSB))
 		return false;
 	take(fw, status);
 	return true;

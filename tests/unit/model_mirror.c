@@ -408,31 +408,40 @@ static void few_and_many(void **unused)
 	bench_close(&b);
 }
 
-/* A port whose results wait: its data and ACKs are judged all the same. */
+#define PAUSED_PACKETS 10u
+
+/*
+ * A port whose results wait for 100 ms: its data and ACKs are judged all the same, and the results
+ * of the others leave. The Verilog is too slow for 100 ms; there it is a little more than the
+ * millisecond after which a port counts as down.
+ */
 static void paused_results(void **unused)
 {
+	uint64_t pause = common_is_model() ? 25000000 : 270000;
 	struct bench b;
 	struct bench_group g;
 	struct packet p;
-	unsigned int r;
+	unsigned int r, k;
 
 	(void)unused;
 	open_group(&b, &g);
 	extra_round(&b, &g, 0, false);
-	b.stall[1] = b.ops->cycle(b.e) + 100000;
-	for (r = 0; r < 4; r++) {
-		bench_data(&g.conn[r], &p, 1, OP_SEND_ONLY, NULL, 64);
-		bench_send(&b, r, &p);
+	b.stall[1] = b.ops->cycle(b.e) + pause;
+	for (k = 1; k <= PAUSED_PACKETS; k++) {
+		for (r = 0; r < 4; r++) {
+			bench_data(&g.conn[r], &p, k, OP_SEND_ONLY, NULL, 64);
+			bench_send(&b, r, &p);
+		}
+		bench_run(&b, pause / (PAUSED_PACKETS + 1));
+		bench_ack(&g.conn[1], &p, k);
+		bench_send(&b, 1, &p);
+		bench_run(&b, 1000);
+		assert_true(b.ops->cycle(b.e) < b.stall[1]);
+		assert_int_equal(bench_conn_read(&b, g.conn[1].cid, RF_CONN_UNA), k);
+		assert_int_equal(bench_conn_read(&b, g.conn[1].cid, RF_CONN_NEXT), k + 1);
+		assert_int_equal(bench_counter(&b, 0, RF_CNT_TX_FIRST), k + 1);
 	}
-	bench_run(&b, 1000);
-	bench_ack(&g.conn[1], &p, 1);
-	bench_send(&b, 1, &p);
-	bench_data(&g.conn[1], &p, 2, OP_SEND_ONLY, NULL, 64);
-	bench_send(&b, 1, &p);
-	bench_run(&b, 1000);
-	assert_true(b.ops->cycle(b.e) < b.stall[1]);
-	assert_int_equal(bench_conn_read(&b, g.conn[1].cid, RF_CONN_UNA), 1);
-	assert_int_equal(bench_conn_read(&b, g.conn[1].cid, RF_CONN_NEXT), 3);
+	assert_int_equal(bench_counter(&b, 1, RF_CNT_TX_FRAMES), 1);
 	b.stall[1] = 0;
 	assert_true(bench_settle(&b));
 	bench_close(&b);

@@ -1,6 +1,6 @@
 # The whole box in one Verilator bench: cases by hand, ranks under loss, figures; the proof of the ledger.
 
-CORE_CPP := $(addprefix tests/rtl/,core.cpp core_cases.cpp core_naks.cpp core_down.cpp core_stress.cpp core_speed.cpp)
+CORE_CPP := $(addprefix tests/rtl/,core.cpp core_cases.cpp core_naks.cpp core_down.cpp core_mirror.cpp core_stress.cpp core_speed.cpp)
 CORE_V   := $(shell sed 's,//.*,,' rtl/rf.f)
 
 # $(call core_bench,PORTS,LANES,WIDTH,BANK_AW[,VLFLAGS]): build/vl/core-PxLxW/Vrf_core

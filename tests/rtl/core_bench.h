@@ -445,11 +445,11 @@ class Box
 	// recorded here.
 	std::vector<bool> taken[2] = {std::vector<bool>(1u << HASH_BITS),
 				      std::vector<bool>(1u << HASH_BITS)};
-	void hash(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
+	void hash(unsigned role, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
 	{
 		Bytes key;
 
-		put(key, ack, 1);
+		put(key, role, 1);
 		put(key, qpn, 3);
 		put(key, ip, 4);
 		uint32_t h = crc32(key.data(), 8), mask = (1u << (HASH_BITS - 2)) - 1;
@@ -460,20 +460,20 @@ class Box
 				if (taken[t][place])
 					continue;
 				taken[t][place] = true;
-				entry(ack, ip, qpn, cid, state, t, place);
+				entry(role, ip, qpn, cid, state, t, place);
 				where[key] = {t, place};
 				return;
 			}
 		die("no place for a connection: take other addresses");
 	}
-	void rehash(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
+	void rehash(unsigned role, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state)
 	{
 		Bytes key;
 
-		put(key, ack, 1);
+		put(key, role, 1);
 		put(key, qpn, 3);
 		put(key, ip, 4);
-		entry(ack, ip, qpn, cid, state, where.at(key).first, where.at(key).second);
+		entry(role, ip, qpn, cid, state, where.at(key).first, where.at(key).second);
 	}
 
       private:
@@ -484,11 +484,11 @@ class Box
 		}
 	};
 	std::map<Bytes, std::pair<unsigned, uint32_t>> where;
-	void entry(bool ack, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state, unsigned t,
-		   uint32_t place)
+	void entry(unsigned role, uint32_t ip, uint32_t qpn, unsigned cid, unsigned state,
+		   unsigned t, uint32_t place)
 	{
 		wr(RF_HASH_IP, ip);
-		wr(RF_HASH_KEY, qpn | (ack ? 1u << 24 : 0));
+		wr(RF_HASH_KEY, qpn | role << 24);
 		wr(RF_HASH_VALUE, cid | state << 16);
 		wr(RF_HASH_WRITE, place | t << 16);
 	}

@@ -579,7 +579,12 @@ void cases(uint32_t seed)
 	add();
 	link_down(seed, some);
 	add();
+	mirror(seed, some);
+	add();
 	naks(seed, all);
+	// tests/unit/model_directed.c: this bench has no directed groups.
+	for (unsigned c : {RF_CNT_CNP_MARK, RF_CNT_ORDER, RF_CNT_IMMEDIATE})
+		all[c] = true;
 	all[RF_CNT_TX_FIRST] = true;    // each round
 	all[RF_CNT_RX_OVERFLOW] = true; // tests/rtl/net_ingress.cpp: this box is never too slow for its ports
 	for (unsigned c = 0; c < RF_CNT_COUNT; c++)

@@ -17,6 +17,7 @@ void cases(uint32_t seed);
 // As part of the cases: marks the counters that have counted.
 void naks(uint32_t seed, std::vector<bool> &all);
 void link_down(uint32_t seed, std::vector<bool> &seen);
+void mirror(uint32_t seed, std::vector<bool> &seen);
 void stress(uint32_t seed);
 void speed(const char *json);
 

@@ -9,8 +9,8 @@ $(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*
 	@mkdir -p $$(@D)
 	@$$(call step,VERILATE,$$@)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
-	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DFP16=1 -DBANK_AW=$(4) -DHDR_AW=9 -DSTALL_CYCLES=20000" \
-	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GFP16=1 -GBANK_AW=$(4) -GHDR_AW=9 -GSTALL_CYCLES=20000 -DRF_CRC_TABLE $(5) \
+	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DTYPES=1023 -DBANK_AW=$(4) -DHDR_AW=9 -DSTALL_CYCLES=20000" \
+	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GTYPES=1023 -GBANK_AW=$(4) -GHDR_AW=9 -GSTALL_CYCLES=20000 -DRF_CRC_TABLE $(5) \
 	  -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen --top-module rf_core -Mdir $$(@D) \
 	  $(CORE_V) $(addprefix ../../../,$(CORE_CPP)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
 endef
@@ -41,7 +41,7 @@ $(BUILD)/vl/core-flip-$(1)/Vrf_core: $(CORE_V) tests/rtl/core_flip.cpp tests/rtl
 	@$$(call step,VERILATE,$$@)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --vpi --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
 	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=4 -DLANES=2 -DWIDTH=64 -DHASH_BITS=6 -DPARITY=$(1)" \
-	  -GPORTS=4 -GLANES=2 -GWIDTH=64 -GGROUPS=2 -GMTU_MAX=256 -GFP16=1 -GBANK_AW=10 -GHDR_AW=5 -GHASH_BITS=6 -GPARITY=$(1) -DRF_CRC_TABLE \
+	  -GPORTS=4 -GLANES=2 -GWIDTH=64 -GGROUPS=2 -GMTU_MAX=256 -GTYPES=1023 -GBANK_AW=10 -GHDR_AW=5 -GHASH_BITS=6 -GPARITY=$(1) -DRF_CRC_TABLE \
 	  -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen --top-module rf_core -Mdir $$(@D) \
 	  tests/rtl/core_flip.vlt $(CORE_V) ../../../tests/rtl/core_flip.cpp > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)
 endef

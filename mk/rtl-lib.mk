@@ -9,23 +9,25 @@ $(eval $(call vl_bench,fp-convert,fp_convert,tests/rtl/fp_convert.v $(RTL_FP),te
 
 RTL_REDUCE := $(addprefix rtl/reduce/,rf_tree_delay.v rf_tree.v rf_acc.v rf_reduce_out.v rf_reduce.v)
 
-# $(call reduce_bench,PORTS,WIDTH,FP16[,LANES]): LANES is 16 by default.
+# $(call reduce_bench,PORTS,WIDTH,TYPES[,LANES]): LANES is 16 by default.
 define reduce_bench
-$(call vl_bench,reduce-$(1)x$(2)-$(3)$(if $(4),-l$(4)),rf_reduce,$(RTL_LIB) $(RTL_FP) $(RTL_REDUCE),tests/rtl/reduce.cpp,-GPORTS=$(1) -GWIDTH=$(2) -GFP16=$(3) -GLANES=$(or $(4),16) -GBEATS_MAX=16 -DRF_CHECK -CFLAGS "-DPORTS=$(1) -DWIDTH=$(2) -DHAS_FP16=$(3) -DLANES=$(or $(4),16)")
+$(call vl_bench,reduce-$(1)x$(2)-$(3)$(if $(4),-l$(4)),rf_reduce,$(RTL_LIB) $(RTL_FP) $(RTL_REDUCE),tests/rtl/reduce.cpp,-GPORTS=$(1) -GWIDTH=$(2) -GTYPES=$(3) -GLANES=$(or $(4),16) -GBEATS_MAX=16 -DRF_CHECK -CFLAGS "-DPORTS=$(1) -DWIDTH=$(2) -DTYPES=$(3) -DLANES=$(or $(4),16)")
 endef
-$(eval $(call reduce_bench,2,64,1))
-$(eval $(call reduce_bench,3,64,1))
-$(eval $(call reduce_bench,4,64,1))
-$(eval $(call reduce_bench,4,64,0))
-$(eval $(call reduce_bench,6,64,1))
-$(eval $(call reduce_bench,8,64,1))
-$(eval $(call reduce_bench,4,512,1))
-$(eval $(call reduce_bench,4,64,1,1))
-$(eval $(call reduce_bench,4,64,0,1))
+$(eval $(call reduce_bench,2,64,1023))
+$(eval $(call reduce_bench,3,64,1023))
+$(eval $(call reduce_bench,4,64,1023))
+$(eval $(call reduce_bench,4,64,9))
+$(eval $(call reduce_bench,4,64,15))
+$(eval $(call reduce_bench,4,64,672))
+$(eval $(call reduce_bench,6,64,1023))
+$(eval $(call reduce_bench,8,64,1023))
+$(eval $(call reduce_bench,4,512,1023))
+$(eval $(call reduce_bench,4,64,1023,1))
+$(eval $(call reduce_bench,4,64,9,1))
 
 # The assertions must stop a run that violates the contract.
-VIOLATE := $(BUILD)/vl/reduce-4x64-1/Vrf_reduce
-$(eval $(call test,rtl-reduce-contract,for v in 1 2; do ! $(VIOLATE) --violate $$$$v || exit 1; done,$(VIOLATE)))
+VIOLATE := $(BUILD)/vl/reduce-4x64-1023/Vrf_reduce
+$(eval $(call test,rtl-reduce-contract,for v in 1 2 3 4; do ! $(VIOLATE) --violate $$$$v || exit 1; done,$(VIOLATE)))
 
 # Proofs of rtl/lib; tests/formal/lib/prove.py describes the format of proof files. The longest leaves its mutants to `make formal`.
 PROVE      := $(PYTHON) tests/formal/lib/prove.py

@@ -25,7 +25,7 @@ module rf_regs #(
   parameter BANK_AW = 13,
   parameter HDR_AW = 9,
   parameter HASH_BITS = 8,
-  parameter FP16 = 1,
+  parameter TYPES = 1023,
   parameter SELECTIVE = 1,
   parameter LAG = 1,
   parameter MIRROR = 1,
@@ -140,7 +140,8 @@ module rf_regs #(
   localparam [31:0] LANES_N  = LANES;
   localparam [31:0] UNITS_N  = WIDTH / 64;
   localparam [31:0] HASH_N   = HASH_BITS;
-  localparam [31:0] FP16_N   = FP16;
+  localparam [31:0] TYPES_N  = TYPES;
+  localparam [31:0] HALF_N   = ((TYPES >> `RF_DTYPE_BF16) & (TYPES >> `RF_DTYPE_FP16)) & 1;
   localparam [31:0] SELECTIVE_N = SELECTIVE;
   localparam [31:0] LAG_N    = LAG;
   localparam [31:0] MIRROR_N = MIRROR;
@@ -469,12 +470,11 @@ module rf_regs #(
       `RF_VERSION:       pick_global = 32'd1;
       `RF_SHAPE:         pick_global = (PORTS_N << `RF_SHAPE_PORTS_LSB) | (LANES_N << `RF_SHAPE_LANES_LSB) |
                                        (UNITS_N << `RF_SHAPE_WIDTH64_LSB) | (HASH_N << `RF_SHAPE_HASH_BITS_LSB) |
-                                       (FP16_N << `RF_SHAPE_FP16_LSB) | (SELECTIVE_N << `RF_SHAPE_SELECTIVE_LSB) |
+                                       (HALF_N << `RF_SHAPE_FP16_LSB) | (SELECTIVE_N << `RF_SHAPE_SELECTIVE_LSB) |
                                        (LAG_N << `RF_SHAPE_LAG_LSB) | (MIRROR_N << `RF_SHAPE_MIRROR_LSB);
       `RF_SHAPE2:        pick_global = (GROUPS_N << `RF_SHAPE2_GROUPS_LSB) | (BANK_N << `RF_SHAPE2_BANK_AW_LSB) |
                                        (HDR_N << `RF_SHAPE2_HDR_AW_LSB) | (MTU_N << `RF_SHAPE2_MTU_LOG2_LSB);
-      `RF_TYPES:         pick_global = (32'd1 << `RF_DTYPE_FP32) | (32'd1 << `RF_DTYPE_INT32) |
-                                       (FP16_N << `RF_DTYPE_BF16) | (FP16_N << `RF_DTYPE_FP16);
+      `RF_TYPES:         pick_global = TYPES_N;
       `RF_CLOCK_KHZ:     pick_global = CLOCK_N;
       `RF_CYCLE_LO:      pick_global = cycle_lo_q;
       `RF_CYCLE_HI:      pick_global = cycle_hi_q;

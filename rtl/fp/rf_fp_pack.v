@@ -7,17 +7,22 @@
 // Reset       none: data only.
 // Proved      tests/rtl/fp_convert.cpp compares with an independent reference, bit-exact.
 //
-// Round to nearest, ties to even, overflow to infinity, subnormals. NaN becomes 7fc00000, 7fc0 (bf16) or 7e00 (fp16).
+// Round to nearest, ties to even, overflow to infinity, subnormals. NaN becomes 7fc00000, 7fc0 (bf16),
+// 7e00 (fp16) or 7ff8000000000000 (fp64, two words).
 //
 // Stages
 //   p1  select the source; shift distance of an fp16 subnormal           8-bit subtract
 //   p2  shift, round, select                                             shift, increment
 
+`include "rf_reduce.vh"
+
 `default_nettype none
 
 module rf_fp_pack #(
-  // 1: 16-bit types are supported too. 0: in_half and p1_half are ignored.
-  parameter FP16 = 1
+  // Types that are supported. Without one of 16 bits in_half and p1_half are ignored.
+  parameter TYPES = 1023,
+  // 1: the upper word of elements of 64 bits; 0: the lower one.
+  parameter ODD = 0
 ) (
   input  wire        clk,
   // One of two sources, each {second, first element} as fp32, or the one 32-bit element in the lower half.
@@ -26,16 +31,21 @@ module rf_fp_pack #(
   input  wire        in_half,
   input  wire [63:0] in_a,
   input  wire [63:0] in_b,
-  // One cycle later: 16-bit type, fp16, int32.
+  // One cycle later: 16-bit type, fp16, fp32, this word belongs to an fp64 that is a NaN. Anything else stays as it is.
   input  wire        p1_en,
   input  wire        p1_half,
   input  wire        p1_fp16,
-  input  wire        p1_int,
+  input  wire        p1_fp32,
+  input  wire        p1_nan64,
+  output wire [31:0] p1_low,
   // Two cycles later.
   output wire [31:0] p2_word
 );
 
-  localparam [31:0] NAN = 32'h7fc0_0000;
+  localparam        HALF  = (TYPES & `RF_TYPES_HALF) != 0;
+  localparam        FP64  = (TYPES & `RF_TYPES_FP64) != 0;
+  localparam [31:0] NAN   = 32'h7fc0_0000;
+  localparam [31:0] NAN64 = (ODD != 0) ? 32'h7ff8_0000 : 32'd0;
 
   // Right shift of the significand of an fp16 result: from 12 on nothing is left of it.
   function [3:0] fp16_shift;
@@ -78,16 +88,19 @@ module rf_fp_pack #(
   function [31:0] finish;
     input        f_half;
     input        f_fp16;
-    input        f_is_int;
+    input        f_fp32;
+    input        f_nan64;
     input [31:0] f_low;
     input [31:0] f_high;
     input [3:0]  f_low_shift;
     input [3:0]  f_high_shift;
-    if (FP16 != 0 && f_half) begin
+    if (HALF && f_half) begin
       finish[15:0]  = narrow(f_fp16, f_low, f_low_shift);
       finish[31:16] = narrow(f_fp16, f_high, f_high_shift);
+    end else if (FP64 && f_nan64) begin
+      finish = NAN64;
     end else begin
-      finish = (!f_is_int && f_low[30:23] == 8'd255 && f_low[22:0] != 23'd0) ? NAN : f_low;
+      finish = (f_fp32 && f_low[30:23] == 8'd255 && f_low[22:0] != 23'd0) ? NAN : f_low;
     end
   endfunction
 
@@ -100,7 +113,7 @@ module rf_fp_pack #(
     if (in_a_en || in_b_en) p1_low_q <= in_b_en ? in_b[31:0] : in_a[31:0];
 
   generate
-    if (FP16 != 0) begin : g_half
+    if (HALF) begin : g_half
       reg [31:0] high_q;
       reg [3:0]  low_shift_q;
       reg [3:0]  high_shift_q;
@@ -127,8 +140,9 @@ module rf_fp_pack #(
   reg [31:0] p2_word_q;
 
   always @(posedge clk)
-    if (p1_en) p2_word_q <= finish(p1_half, p1_fp16, p1_int, p1_low_q, p1_high, p1_low_shift, p1_high_shift);
+    if (p1_en) p2_word_q <= finish(p1_half, p1_fp16, p1_fp32, p1_nan64, p1_low_q, p1_high, p1_low_shift, p1_high_shift);
 
+  assign p1_low  = p1_low_q;
   assign p2_word = p2_word_q;
 
 endmodule

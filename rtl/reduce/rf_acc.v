@@ -15,8 +15,10 @@
 module rf_acc #(
   // Bits of a port's beat.
   parameter WIDTH = 512,
-  // 1: 16-bit types are supported too.
-  parameter FP16 = 1,
+  // Types that are supported.
+  parameter TYPES = 1023,
+  // 1: one of them has 16 bits. Follows from TYPES.
+  parameter HALF = ((TYPES & `RF_TYPES_HALF) != 0) ? 1 : 0,
   // Beats of the longest pass.
   parameter BEATS_MAX = 64,
   // 1: memories have parity bits.
@@ -35,17 +37,17 @@ module rf_acc #(
   input  wire                      in_final,
   input  wire                      in_last,
   input  wire [1:0]                in_level,
-  input  wire [1:0]                in_dtype,
-  input  wire [1:0]                in_op,
-  input  wire [WIDTH*(1+FP16)-1:0] in_data,
+  input  wire [3:0]                in_dtype,
+  input  wire [2:0]                in_op,
+  input  wire [WIDTH*(1+HALF)-1:0] in_data,
   // An operand of the beat is wrong, so the result is wrong too.
   input  wire                      in_bad,
   // Beats of final passes.
   output wire                      out_valid,
   output wire                      out_last,
   output wire [1:0]                out_level,
-  output wire [1:0]                out_dtype,
-  output wire [WIDTH*(1+FP16)-1:0] out_data,
+  output wire [3:0]                out_dtype,
+  output wire [WIDTH*(1+HALF)-1:0] out_data,
   output wire                      out_bad,
   // A control signal had a parity error.
   output wire                      bad
@@ -58,16 +60,18 @@ module rf_acc #(
 `endif
 );
 
+`include "rf_types.vh"
+
   localparam AW = (BEATS_MAX < 2) ? 1 : $clog2(BEATS_MAX);
 
   reg  [AW-1:0]             rd_beat_q;
   reg  [AW-1:0]             wr_beat_q;
-  wire [WIDTH*(1+FP16)-1:0] kept;
-  wire                      half = in_dtype == 2'd1 || in_dtype == 2'd2;
+  wire [WIDTH*(1+HALF)-1:0] kept;
+  wire                      half = is_half(in_dtype);
   wire                      sum_valid;
   wire                      sum_final;
   wire                      sum_last;
-  wire [1:0]                sum_dtype;
+  wire [3:0]                sum_dtype;
   wire                      unused_sum;
   wire                      keep = sum_valid && !sum_final;
 
@@ -105,7 +109,7 @@ module rf_acc #(
   );
 
   generate
-    if (FP16 != 0) begin : g_high
+    if (HALF != 0) begin : g_high
       rf_ram_parity #(
         .WIDTH       (WIDTH),
         .DEPTH       (1 << AW),
@@ -114,7 +118,7 @@ module rf_acc #(
         .PARITY      (PARITY)
       ) high (
         .clk    (clk),
-        .wr_en  (keep && (sum_dtype == 2'd1 || sum_dtype == 2'd2)),
+        .wr_en  (keep && is_half(sum_dtype)),
         .wr_addr(wr_beat_q),
         .wr_data(out_data[2*WIDTH-1:WIDTH]),
         .wr_bad (out_bad),
@@ -137,13 +141,12 @@ module rf_acc #(
   // The first lane passes through without an addition.
   rf_fp_vec #(
     .WORDS(WIDTH / 32),
-    .FP16 (FP16)
+    .TYPES(TYPES)
   ) vec (
     .clk      (clk),
     .rst      (rst),
     .in_valid (in_valid),
-    .in_int   (in_dtype == 2'd3),
-    .in_half  (half),
+    .in_dtype (in_dtype),
     .in_op    (in_op),
     .in_a_on  (!in_first),
     .in_b_on  (1'b1),
@@ -156,7 +159,7 @@ module rf_acc #(
   wire control_bad;
 
   rf_delay_parity #(
-    .WIDTH (6),
+    .WIDTH (8),
     .N     (`RF_FP_LATENCY),
     .PARITY(PARITY)
   ) control (

@@ -268,7 +268,7 @@ module rf_judge #(
   wire [GW-1:0] p3_group = p3_conn[GW+LW+PW-1 -: GW];
   wire [31:0]   p3_cfg   = g_cfg[p3_group*32 +: 32];
   wire [3:0]    mtu_log2 = p3_cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
-  wire [1:0]    dtype    = p3_cfg[`RF_GROUP_CFG_DTYPE_LSB +: 2];
+  wire [3:0]    dtype    = p3_cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
   wire          is_ack   = p3_opcode == 8'h11;
   wire          here     = p3_conn[PW-1:0] == THIS[PW-1:0];
   wire          mirror   = MIRROR != 0 && f_mirror && here;

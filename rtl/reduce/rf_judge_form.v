@@ -41,7 +41,7 @@ module rf_judge_form (
   input  wire        live,
   input  wire        error,
   input  wire [3:0]  mtu_log2,
-  input  wire [1:0]  dtype,
+  input  wire [3:0]  dtype,
 
   // Action: 0 drop, 1 punt, 2 foreign, 3 check the window, 4 check the content of the ACK, 5 drop, and inside the
   // window report the group error `fault`, 6 return the CNP, 7 drop, the next result of the group carries a mark.
@@ -68,13 +68,16 @@ module rf_judge_form (
   localparam [2:0] ACT_MARK    = 3'd7;
 
   wire [13:0] mtu      = 14'd1 << mtu_log2;
-  wire        narrow   = dtype == `RF_DTYPE_BF16 || dtype == `RF_DTYPE_FP16;
   // FIRST and MIDDLE of SEND and WRITE.
   wire        whole    = opcode == 8'h00 || opcode == 8'h01 || opcode == 8'h06 || opcode == 8'h07;
   // A payload of 4 bytes or more is longer than any pad.
   wire        bad_len  = plen[13] || plen == 14'd0 || plen[1:0] != 2'b00 || plen > mtu ||
                          (whole && (plen != mtu || pad != 2'd0));
-  wire        bad_elem = narrow ? pad[0] : pad != 2'd0;
+  // The element.
+  wire        bytes    = dtype == `RF_DTYPE_INT8 || dtype == `RF_DTYPE_UINT8;
+  wire        two      = dtype == `RF_DTYPE_BF16 || dtype == `RF_DTYPE_FP16;
+  wire        eight    = dtype == `RF_DTYPE_INT64 || dtype == `RF_DTYPE_UINT64 || dtype == `RF_DTYPE_FP64;
+  wire        bad_elem = !bytes && (pad[0] || (!two && pad[1]) || (eight && plen[2]));
 
   // READ and atomic requests: the sender expects a peer with memory.
   wire asks = opcode == 8'h0c || opcode == 8'h13 || opcode == 8'h14;

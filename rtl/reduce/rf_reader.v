@@ -46,8 +46,8 @@ module rf_reader #(
   input  wire                   launch_repeat,
   input  wire                   launch_ackreq,
   input  wire [1:0]             launch_level,
-  input  wire [1:0]             launch_dtype,
-  input  wire [1:0]             launch_op,
+  input  wire [3:0]             launch_dtype,
+  input  wire [2:0]             launch_op,
   input  wire [PW-1:0]          launch_ref,
   input  wire [4:0]             launch_lanes,
   input  wire [CREDIT_W-1:0]    launch_beats,
@@ -77,8 +77,8 @@ module rf_reader #(
   output wire                   in_valid,
   output wire                   in_member,
   output wire [1:0]             in_level,
-  output wire [1:0]             in_dtype,
-  output wire [1:0]             in_op,
+  output wire [3:0]             in_dtype,
+  output wire [2:0]             in_op,
   output wire                   in_first,
   output wire                   in_final,
   output wire                   in_last,
@@ -136,8 +136,8 @@ module rf_reader #(
   reg                prep_repeat_q;
   reg                prep_ackreq_q;
   reg [1:0]          prep_level_q;
-  reg [1:0]          prep_dtype_q;
-  reg [1:0]          prep_op_q;
+  reg [3:0]          prep_dtype_q;
+  reg [2:0]          prep_op_q;
   reg [PW-1:0]       prep_ref_q;
   reg [4:0]          prep_lanes_q;
   reg [CREDIT_W-1:0] prep_beats_q;
@@ -238,8 +238,8 @@ module rf_reader #(
   reg [BANK_AW-1:0]    run_beat_q;
   reg                  run_member_q;
   reg [1:0]            run_level_q;
-  reg [1:0]            run_dtype_q;
-  reg [1:0]            run_op_q;
+  reg [3:0]            run_dtype_q;
+  reg [2:0]            run_op_q;
   reg                  run_first_q;
   reg                  run_final_q;
   reg                  run_tells_q;
@@ -284,8 +284,8 @@ module rf_reader #(
   // The read latency of the bank is 2 cycles.
   reg       b1_valid_q;
   reg       b2_valid_q;
-  reg [9:0] b1_side_q;
-  reg [9:0] b2_side_q;
+  reg [12:0] b1_side_q;
+  reg [12:0] b2_side_q;
 
   always @(posedge clk)
     if (rst) {b2_valid_q, b1_valid_q} <= 2'b00;

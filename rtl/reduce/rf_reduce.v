@@ -14,14 +14,14 @@
 //             readers meet the contract.
 //
 // A pass is one lane of one packet, from all ports of a block: ports [b, b + 2^level), b a multiple of 2^level. The
-// block's ports have in_valid in the same cycles, without gaps, and the same level, dtype (0 fp32, 1 bf16, 2 fp16,
-// 3 int32), op (0 sum, 1 min, 2 max), first (lane of the packet), final (lane of the packet) and last (beat of the
-// pass). in_member selects the ports that take part in this lane, at least one; the others are masked. A block may
+// block's ports have in_valid in the same cycles, without gaps, and the same level, dtype and op (their numbers in the
+// registers), first (lane of the packet), final (lane of the packet) and last (beat of the pass). in_member selects the ports that take part in this lane, at least one; the others are masked. A block may
 // extend beyond PORTS: in_valid is then set for those of its ports that exist.
 //
 // The passes of a packet follow one another on all ports of its block with no other pass between them. If it has more
 // than one lane, the first beats of its passes are at least RF_REDUCE_PASS_MIN = 7 cycles apart, and all passes have
-// the same number of beats, at most BEATS_MAX. Without FP16 only 32-bit types come in.
+// the same number of beats, at most BEATS_MAX. Only types in TYPES come in. Copy has
+// one operand: it leaves as it is, whatever its type.
 
 `include "rf_reduce.vh"
 
@@ -32,8 +32,9 @@ module rf_reduce #(
   parameter PORTS = 4,
   // Bits of a port's beat, 64 to 512.
   parameter WIDTH = 512,
-  // 1: 16-bit types at full rate, WIDTH / 16 adders per node. 0: 32-bit types only.
-  parameter FP16 = 1,
+  // Types at full rate: bit t is type t of the registers. A node has WIDTH / 32 adders; with 16-bit types twice as many;
+  // with 64-bit types WIDTH / 64 of 64 bits in addition.
+  parameter TYPES = 1023,
   // Lanes of a packet, 1 to 16. 1: no accumulators; every pass is the first and the last of its packet.
   parameter LANES = 1,
   // Beats of the longest payload: MTU_MAX * 8 / WIDTH.
@@ -47,8 +48,8 @@ module rf_reduce #(
   input  wire [PORTS*WIDTH-1:0] in_data,
   input  wire [PORTS-1:0]       in_member,
   input  wire [PORTS*2-1:0]     in_level,
-  input  wire [PORTS*2-1:0]     in_dtype,
-  input  wire [PORTS*2-1:0]     in_op,
+  input  wire [PORTS*4-1:0]     in_dtype,
+  input  wire [PORTS*3-1:0]     in_op,
   input  wire [PORTS-1:0]       in_first,
   input  wire [PORTS-1:0]       in_final,
   input  wire [PORTS-1:0]       in_last,
@@ -62,13 +63,16 @@ module rf_reduce #(
   output wire                   bad
 );
 
-  localparam IN     = WIDTH * (1 + FP16);
+`include "rf_types.vh"
+
+  localparam HALF   = ((TYPES & `RF_TYPES_HALF) != 0) ? 1 : 0;
+  localparam IN     = WIDTH * (1 + HALF);
   localparam LEVELS = $clog2(PORTS);
 
   wire [PORTS-1:0]    soon_valid;
   wire [PORTS*2-1:0]  soon_level;
-  wire [PORTS*2-1:0]  soon_dtype;
-  wire [PORTS*2-1:0]  soon_op;
+  wire [PORTS*4-1:0]  soon_dtype;
+  wire [PORTS*3-1:0]  soon_op;
   wire [PORTS-1:0]    soon_first;
   wire [PORTS-1:0]    soon_final;
   wire [PORTS-1:0]    soon_last;
@@ -77,10 +81,20 @@ module rf_reduce #(
   wire [PORTS-1:0]    tree_lost;
   wire                tree_fault;
 
+  // An operand that is copied passes through like an integer that has no partner.
+  wire [PORTS*4-1:0]  as_dtype;
+
+  genvar b, q, k;
+  generate
+    for (b = 0; b < PORTS; b = b + 1) begin : g_type
+      assign as_dtype[b*4 +: 4] = (in_op[b*3 +: 3] == `RF_DO_COPY) ? `RF_TYPE_INT32 : in_dtype[b*4 +: 4];
+    end
+  endgenerate
+
   rf_tree #(
-    .PORTS(PORTS),
-    .WIDTH(WIDTH),
-    .FP16 (FP16),
+    .PORTS (PORTS),
+    .WIDTH (WIDTH),
+    .TYPES (TYPES),
     .PARITY(PARITY)
   ) tree (
     .clk       (clk),
@@ -89,7 +103,7 @@ module rf_reduce #(
     .in_data   (in_data),
     .in_member (in_member),
     .in_level  (in_level),
-    .in_dtype  (in_dtype),
+    .in_dtype  (as_dtype),
     .in_op     (in_op),
     .in_first  (in_first),
     .in_final  (in_final),
@@ -154,7 +168,6 @@ module rf_reduce #(
   wire [PORTS*(WIDTH<<FW)-1:0] f_kept_high;
 `endif
 
-  genvar b, q, k;
   generate
     for (b = 0; b < PORTS; b = b + 1) begin : g_block
       // Ports that can be in a block with b as its lowest port.
@@ -162,8 +175,8 @@ module rf_reduce #(
 
       reg        valid_q;
       reg  [1:0] level_q;
-      reg  [1:0] dtype_q;
-      reg  [1:0] op_q;
+      reg  [3:0] dtype_q;
+      reg  [2:0] op_q;
       reg        first_q;
       reg        final_q;
       reg        last_q;
@@ -178,8 +191,8 @@ module rf_reduce #(
       always @(posedge clk)
         if (soon_valid[b]) begin
           level_q <= soon_level[b*2 +: 2];
-          dtype_q <= soon_dtype[b*2 +: 2];
-          op_q    <= soon_op[b*2 +: 2];
+          dtype_q <= soon_dtype[b*4 +: 4];
+          op_q    <= soon_op[b*3 +: 3];
           first_q <= soon_first[b];
           final_q <= soon_final[b];
           last_q  <= soon_last[b];
@@ -203,7 +216,7 @@ module rf_reduce #(
       wire          acc_bad;
       wire          acc_last;
       wire [1:0]    acc_level;
-      wire [1:0]    acc_dtype;
+      wire [3:0]    acc_dtype;
       wire [IN-1:0] acc_data;
       wire          res_valid;
       wire [1:0]    res_level;
@@ -230,7 +243,7 @@ module rf_reduce #(
       if (LANES > 1) begin : g_acc
         rf_acc #(
           .WIDTH    (WIDTH),
-          .FP16     (FP16),
+          .TYPES    (TYPES),
           .BEATS_MAX(BEATS_MAX),
           .PARITY   (PARITY)
         ) acc (
@@ -239,7 +252,7 @@ module rf_reduce #(
           .soon_valid(soon_valid[b]),
           .soon_first(soon_first[b]),
           .soon_last (soon_last[b]),
-          .soon_half (soon_dtype[b*2 +: 2] == 2'd1 || soon_dtype[b*2 +: 2] == 2'd2),
+          .soon_half (is_half(soon_dtype[b*4 +: 4])),
           .in_valid  (valid_q && long),
           .in_first  (first_q),
           .in_final  (final_q),
@@ -270,7 +283,7 @@ module rf_reduce #(
         assign acc_valid = 1'b0;
         assign acc_last  = 1'b0;
         assign acc_level = 2'd0;
-        assign acc_dtype = 2'd0;
+        assign acc_dtype = 4'd0;
         assign acc_data  = {IN{1'b0}};
         assign acc_bad   = 1'b0;
         assign acc_fault[b] = 1'b0;
@@ -278,7 +291,7 @@ module rf_reduce #(
 
       rf_reduce_out #(
         .WIDTH(WIDTH),
-        .FP16 (FP16)
+        .TYPES(TYPES)
       ) final_form (
         .clk      (clk),
         .rst      (rst),

@@ -5,24 +5,24 @@ generate
     localparam [31:0] AT = b;
 
     wire [1:0]  level   = in_level[b*2 +: 2];
-    wire [1:0]  dtype   = in_dtype[b*2 +: 2];
-    wire [1:0]  op      = in_op[b*2 +: 2];
+    wire [3:0]  dtype   = in_dtype[b*4 +: 4];
+    wire [2:0]  op      = in_op[b*3 +: 3];
     wire        lowest  = (AT[2:0] & ~(3'b111 << level)) == 3'd0;
     // Ports of the block, and which of them agree with its lowest one.
     wire [PORTS-1:0] block = ~({PORTS{1'b1}} << (5'd1 << level)) << b;
     wire [PORTS-1:0] same;
 
     for (q = 0; q < PORTS; q = q + 1) begin : g_same
-      assign same[q] = in_valid[q] && in_level[q*2 +: 2] == level && in_dtype[q*2 +: 2] == dtype &&
-                       in_op[q*2 +: 2] == op && in_first[q] == in_first[b] && in_final[q] == in_final[b] &&
+      assign same[q] = in_valid[q] && in_level[q*2 +: 2] == level && in_dtype[q*4 +: 4] == dtype &&
+                       in_op[q*3 +: 3] == op && in_first[q] == in_first[b] && in_final[q] == in_final[b] &&
                        in_last[q] == in_last[b];
     end
 
     reg        inside_q;
     reg        more_q;
     reg [1:0]  level_q;
-    reg [1:0]  dtype_q;
-    reg [1:0]  op_q;
+    reg [3:0]  dtype_q;
+    reg [2:0]  op_q;
     reg [15:0] age_q;
     reg [15:0] beats_q;
 
@@ -38,7 +38,10 @@ generate
         if (in_valid[b] && lowest) begin
           if ((block & ~same) != {PORTS{1'b0}}) $fatal(1, "rf_reduce: ports of block %0d differ", b);
           if ((block & in_member) == {PORTS{1'b0}}) $fatal(1, "rf_reduce: no member in block %0d", b);
-          if (FP16 == 0 && (dtype == 2'd1 || dtype == 2'd2)) $fatal(1, "rf_reduce: 16-bit type without FP16");
+          if (op != `RF_DO_COPY && ((TYPES >> dtype) & 1) == 0)
+            $fatal(1, "rf_reduce: type %0d is not in TYPES", dtype);
+          if (op > `RF_DO_COPY || (op >= `RF_DO_AND && op != `RF_DO_COPY && is_float(dtype)))
+            $fatal(1, "rf_reduce: operation %0d on type %0d", op, dtype);
           if ({16'd0, beats_q} >= BEATS_MAX) $fatal(1, "rf_reduce: pass too long at block %0d", b);
           if (!inside_q) begin
             if (in_first[b] == more_q) $fatal(1, "rf_reduce: lanes out of order at block %0d", b);

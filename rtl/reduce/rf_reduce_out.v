@@ -7,13 +7,17 @@
 // Reset       clears the valid bits; data is not reset.
 // Proved      tests/rtl/reduce.cpp; tests/formal/pass_reduce.proof, inside rf_reduce.
 
+`include "rf_reduce.vh"
+
 `default_nettype none
 
 module rf_reduce_out #(
   // Bits of a port's beat.
   parameter WIDTH = 512,
-  // 1: 16-bit types are supported too.
-  parameter FP16 = 1
+  // Types that are supported.
+  parameter TYPES = 1023,
+  // 1: one of them has 16 bits. Follows from TYPES.
+  parameter HALF = ((TYPES & `RF_TYPES_HALF) != 0) ? 1 : 0
 ) (
   input  wire                      clk,
   input  wire                      rst,
@@ -21,16 +25,16 @@ module rf_reduce_out #(
   input  wire                      a_valid,
   input  wire                      a_last,
   input  wire [1:0]                a_level,
-  input  wire [1:0]                a_dtype,
-  input  wire [WIDTH*(1+FP16)-1:0] a_data,
+  input  wire [3:0]                a_dtype,
+  input  wire [WIDTH*(1+HALF)-1:0] a_data,
   // A beat that is known to be wrong.
   input  wire                      a_bad,
   // From the accumulator.
   input  wire                      b_valid,
   input  wire                      b_last,
   input  wire [1:0]                b_level,
-  input  wire [1:0]                b_dtype,
-  input  wire [WIDTH*(1+FP16)-1:0] b_data,
+  input  wire [3:0]                b_dtype,
+  input  wire [WIDTH*(1+HALF)-1:0] b_data,
   input  wire                      b_bad,
   output wire                      out_valid,
   output wire                      out_last,
@@ -39,17 +43,19 @@ module rf_reduce_out #(
   output wire                      out_bad
 );
 
+`include "rf_types.vh"
+
   reg       p1_valid_q;
   reg       p1_last_q;
   reg       p1_bad_q;
   reg [1:0] p1_level_q;
-  reg [1:0] p1_dtype_q;
+  reg [3:0] p1_dtype_q;
   reg       p2_valid_q;
   reg       p2_last_q;
   reg       p2_bad_q;
   reg [1:0] p2_level_q;
 
-  wire [1:0] in_dtype = b_valid ? b_dtype : a_dtype;
+  wire [3:0] in_dtype = b_valid ? b_dtype : a_dtype;
 
   always @(posedge clk)
     if (rst) p1_valid_q <= 1'b0;
@@ -74,13 +80,33 @@ module rf_reduce_out #(
       p2_level_q <= p1_level_q;
     end
 
+  // NaNs of 64 bits, which are two words.
+  localparam FP64 = (TYPES & `RF_TYPES_FP64) != 0;
+
+  wire [WIDTH-1:0] p1_low;
+
   genvar w;
   generate
+    if (!FP64) begin : g_no_wide
+      wire unused_low = &{1'b0, p1_low};
+    end
+
     for (w = 0; w < WIDTH / 32; w = w + 1) begin : g_word
       wire [63:0] a;
       wire [63:0] b;
+      wire        nan64;
 
-      if (FP16 != 0) begin : g_half
+      if (FP64) begin : g_wide
+        // The element of which this word is a half; without its sign.
+        wire [62:0] whole       = p1_low[(w - w % 2)*32 +: 63];
+        wire        unused_sign = p1_low[w*32+31];
+
+        assign nan64 = p1_dtype_q == `RF_TYPE_FP64 && whole[62:52] == 11'h7ff && whole[51:0] != 52'd0;
+      end else begin : g_no_nan
+        assign nan64 = 1'b0;
+      end
+
+      if (HALF != 0) begin : g_half
         assign a = {a_data[WIDTH+w*32 +: 32], a_data[w*32 +: 32]};
         assign b = {b_data[WIDTH+w*32 +: 32], b_data[w*32 +: 32]};
       end else begin : g_word_only
@@ -89,19 +115,22 @@ module rf_reduce_out #(
       end
 
       rf_fp_pack #(
-        .FP16(FP16)
+        .TYPES(TYPES),
+        .ODD  (w % 2)
       ) pack (
-        .clk    (clk),
-        .in_a_en(a_valid),
-        .in_b_en(b_valid),
-        .in_half(in_dtype == 2'd1 || in_dtype == 2'd2),
-        .in_a   (a),
-        .in_b   (b),
-        .p1_en  (p1_valid_q),
-        .p1_half(p1_dtype_q == 2'd1 || p1_dtype_q == 2'd2),
-        .p1_fp16(p1_dtype_q == 2'd2),
-        .p1_int (p1_dtype_q == 2'd3),
-        .p2_word(out_data[w*32 +: 32])
+        .clk     (clk),
+        .in_a_en (a_valid),
+        .in_b_en (b_valid),
+        .in_half (is_half(in_dtype)),
+        .in_a    (a),
+        .in_b    (b),
+        .p1_en   (p1_valid_q),
+        .p1_half (is_half(p1_dtype_q)),
+        .p1_fp16 (p1_dtype_q == `RF_TYPE_FP16),
+        .p1_fp32 (p1_dtype_q == `RF_TYPE_FP32),
+        .p1_nan64(nan64),
+        .p1_low  (p1_low[w*32 +: 32]),
+        .p2_word (out_data[w*32 +: 32])
       );
     end
   endgenerate

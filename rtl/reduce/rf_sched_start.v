@@ -106,8 +106,8 @@ module rf_sched_start #(
   output wire                          repeated,
   output wire                          ackreq,
   output wire [1:0]                    level,
-  output wire [1:0]                    dtype,
-  output wire [1:0]                    op,
+  output wire [3:0]                    dtype,
+  output wire [2:0]                    op,
   output wire [PW-1:0]                 ref_port,
   output wire [4:0]                    lanes,
   output wire [CREDIT_W-1:0]           beats,
@@ -154,8 +154,8 @@ module rf_sched_start #(
   assign block    = g_block[group*PORTS +: PORTS];
   assign lanes    = cfg[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
   assign level    = cfg[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
-  assign dtype    = cfg[`RF_GROUP_CFG_DTYPE_LSB +: 2];
-  assign op       = cfg[`RF_GROUP_CFG_OP_LSB +: 2];
+  assign dtype    = cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
+  assign op       = cfg[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS];
   assign ref_port = g_ref[group*PW +: PW];
   assign beats    = mtu_beats[CREDIT_W-1:0];
 

@@ -21,8 +21,10 @@ module rf_tree #(
   parameter PORTS = 4,
   // Bits of a port's beat.
   parameter WIDTH = 512,
-  // 1: 16-bit types are supported; each beat is then 2 x WIDTH bits wide inside.
-  parameter FP16 = 1,
+  // Types that are supported; with one of 16 bits, each beat is 2 x WIDTH bits wide inside.
+  parameter TYPES = 1023,
+  // 1: one of them has 16 bits. Follows from TYPES.
+  parameter HALF = ((TYPES & `RF_TYPES_HALF) != 0) ? 1 : 0,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -33,21 +35,21 @@ module rf_tree #(
   input  wire [PORTS*WIDTH-1:0]          in_data,
   input  wire [PORTS-1:0]                in_member,
   input  wire [PORTS*2-1:0]              in_level,
-  input  wire [PORTS*2-1:0]              in_dtype,
-  input  wire [PORTS*2-1:0]              in_op,
+  input  wire [PORTS*4-1:0]              in_dtype,
+  input  wire [PORTS*3-1:0]              in_op,
   input  wire [PORTS-1:0]                in_first,
   input  wire [PORTS-1:0]                in_final,
   input  wire [PORTS-1:0]                in_last,
   // Control, one cycle before the data: valid at the lowest port of a block only.
   output wire [PORTS-1:0]                soon_valid,
   output wire [PORTS*2-1:0]              soon_level,
-  output wire [PORTS*2-1:0]              soon_dtype,
-  output wire [PORTS*2-1:0]              soon_op,
+  output wire [PORTS*4-1:0]              soon_dtype,
+  output wire [PORTS*3-1:0]              soon_op,
   output wire [PORTS-1:0]                soon_first,
   output wire [PORTS-1:0]                soon_final,
   output wire [PORTS-1:0]                soon_last,
   // {second elements, first elements or 32-bit elements}.
-  output wire [PORTS*WIDTH*(1+FP16)-1:0] out_data,
+  output wire [PORTS*WIDTH*(1+HALF)-1:0] out_data,
   // Parity errors in a delay line, valid with the data: in the beat of the block whose lowest port this is; in the data
   // that this port gave to a larger block.
   output wire [PORTS-1:0]                out_bad,
@@ -56,12 +58,14 @@ module rf_tree #(
   output wire                            bad
 );
 
+`include "rf_types.vh"
+
   localparam LEVELS = $clog2(PORTS);
   localparam D      = `RF_FP_LATENCY;
   localparam WORDS  = WIDTH / 32;
-  localparam IN     = WIDTH * (1 + FP16);
+  localparam IN     = WIDTH * (1 + HALF);
   // Control word: last, final, first, op, dtype, level.
-  localparam CTL    = 9;
+  localparam CTL    = 12;
 
   // Delay lines of control, per level and port; delay lines of data of ports that have no partner.
   wire [(LEVELS+1)*PORTS-1:0] node_bad;
@@ -73,7 +77,7 @@ module rf_tree #(
     if (PORTS < 2 || PORTS > 8) begin : g_error_ports
       ERROR_rf_tree_PORTS_must_be_2_to_8 error ();
     end
-    if (WIDTH % 32 != 0 || FP16 < 0 || FP16 > 1) begin : g_error_width
+    if (WIDTH % 32 != 0) begin : g_error_width
       ERROR_rf_tree_WIDTH_must_be_a_multiple_of_32 error ();
     end
 
@@ -83,7 +87,7 @@ module rf_tree #(
       reg            member_q;
       reg  [CTL-1:0] ctl_q;
       wire [IN-1:0]  data;
-      wire [1:0]     dtype = in_dtype[p*2 +: 2];
+      wire [3:0]     dtype = in_dtype[p*4 +: 4];
 
       always @(posedge clk)
         if (rst) valid_q <= 1'b0;
@@ -92,16 +96,16 @@ module rf_tree #(
       always @(posedge clk)
         if (in_valid[p]) begin
           member_q <= in_member[p];
-          ctl_q    <= {in_last[p], in_final[p], in_first[p], in_op[p*2 +: 2], dtype, in_level[p*2 +: 2]};
+          ctl_q    <= {in_last[p], in_final[p], in_first[p], in_op[p*3 +: 3], dtype, in_level[p*2 +: 2]};
         end
 
       for (w = 0; w < WORDS; w = w + 1) begin : g_word
-        if (FP16 != 0) begin : g_half
+        if (HALF != 0) begin : g_half
           rf_fp_unpack unpack (
             .clk    (clk),
             .in_en  (in_valid[p] && in_member[p]),
-            .in_half(dtype == 2'd1 || dtype == 2'd2),
-            .in_fp16(dtype == 2'd2),
+            .in_half(is_half(dtype)),
+            .in_fp16(dtype == `RF_TYPE_FP16),
             .in_word(in_data[p*WIDTH+w*32 +: 32]),
             .low    (data[w*32 +: 32]),
             .high   (data[WIDTH+w*32 +: 32])
@@ -165,14 +169,13 @@ module rf_tree #(
 
             rf_fp_vec #(
               .WORDS(WORDS),
-              .FP16 (FP16)
+              .TYPES(TYPES)
             ) vec (
               .clk      (clk),
               .rst      (rst),
               .in_valid (left_valid && on_d),
-              .in_int   (left_ctl[3:2] == 2'd3),
-              .in_half  (left_ctl[3:2] == 2'd1 || left_ctl[3:2] == 2'd2),
-              .in_op    (left_ctl[5:4]),
+              .in_dtype (left_ctl[5:2]),
+              .in_op    (left_ctl[8:6]),
               .in_a_on  (left_on),
               .in_b_on  (right_on),
               .in_a     (g_level[k-1].g_port[p].data),
@@ -190,14 +193,14 @@ module rf_tree #(
 
             rf_tree_delay #(
               .WIDTH (WIDTH),
-              .FP16  (FP16),
+              .HALF  (HALF),
               .N     (D),
               .PARITY(PARITY)
             ) line (
               .clk      (clk),
               .rst      (rst),
               .in_valid (left_valid && on_d),
-              .in_half  (left_ctl[3:2] == 2'd1 || left_ctl[3:2] == 2'd2),
+              .in_half  (is_half(left_ctl[5:2])),
               .in_data  (g_level[k-1].g_port[p].data),
               .out_data (data),
               .out_bad  (line_bad)
@@ -250,8 +253,8 @@ module rf_tree #(
 
       wire       valid = g_level[T].g_port[p].valid;
       wire [1:0] level = g_level[T].g_port[p].ctl[1:0];
-      wire [1:0] dtype = g_level[T].g_port[p].ctl[3:2];
-      wire [4:0] unused_ctl = g_level[T].g_port[p].ctl[8:4];
+      wire [3:0] dtype = g_level[T].g_port[p].ctl[5:2];
+      wire [5:0] unused_ctl = g_level[T].g_port[p].ctl[11:6];
       wire       unused_on  = g_level[T].g_port[p].on;
       wire [1:0] in_block   = in_level[p*2 +: 2];
       // Port p is the lowest of its block.
@@ -268,14 +271,14 @@ module rf_tree #(
 
       rf_tree_delay #(
         .WIDTH (WIDTH),
-        .FP16  (FP16),
+        .HALF  (HALF),
         .N     (D * (LEVELS - T)),
         .PARITY(PARITY)
       ) line (
         .clk     (clk),
         .rst     (rst),
         .in_valid(valid && lowest),
-        .in_half (dtype == 2'd1 || dtype == 2'd2),
+        .in_half (is_half(dtype)),
         .in_data (g_level[T].g_port[p].data),
         .out_data(out_data[p*IN +: IN]),
         .out_bad (out_bad[p])
@@ -289,9 +292,9 @@ module rf_tree #(
         .clk      (clk),
         .rst      (rst),
         .in_valid (in_valid[p] && in_lowest),
-        .in_data  ({in_last[p], in_final[p], in_first[p], in_op[p*2 +: 2], in_dtype[p*2 +: 2], in_block}),
+        .in_data  ({in_last[p], in_final[p], in_first[p], in_op[p*3 +: 3], in_dtype[p*4 +: 4], in_block}),
         .out_valid(soon_valid[p]),
-        .out_data ({soon_last[p], soon_final[p], soon_first[p], soon_op[p*2 +: 2], soon_dtype[p*2 +: 2],
+        .out_data ({soon_last[p], soon_final[p], soon_first[p], soon_op[p*3 +: 3], soon_dtype[p*4 +: 4],
                     soon_level[p*2 +: 2]}),
         .out_bad  (end_bad[p])
       );

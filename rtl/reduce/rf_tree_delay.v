@@ -14,7 +14,7 @@ module rf_tree_delay #(
   // Bits of a half.
   parameter WIDTH = 512,
   // 1: there is an upper half.
-  parameter FP16 = 1,
+  parameter HALF = 1,
   // Cycles.
   parameter N = 5,
   // 1: memories have parity bits.
@@ -24,8 +24,8 @@ module rf_tree_delay #(
   input  wire                      rst,
   input  wire                      in_valid,
   input  wire                      in_half,
-  input  wire [WIDTH*(1+FP16)-1:0] in_data,
-  output wire [WIDTH*(1+FP16)-1:0] out_data,
+  input  wire [WIDTH*(1+HALF)-1:0] in_data,
+  output wire [WIDTH*(1+HALF)-1:0] out_data,
   // The beat had a parity error in the delay line.
   output wire                      out_bad
 );
@@ -51,7 +51,7 @@ module rf_tree_delay #(
   );
 
   generate
-    if (FP16 != 0) begin : g_high
+    if (HALF != 0) begin : g_high
       wire unused_high_valid;
 
       rf_delay_parity #(

@@ -33,8 +33,8 @@ module rf_core #(
   parameter HDR_AW = 9,
   // log2 of the entries of one connection table.
   parameter HASH_BITS = 8,
-  // 1: 16-bit types.
-  parameter FP16 = 1,
+  // Element types: bit t is type t of the registers (DTYPE).
+  parameter TYPES = 1023,
   // 1: groups may be selective.
   parameter SELECTIVE = 1,
   // 1: who is last in a group can be measured.
@@ -243,7 +243,7 @@ module rf_core #(
 
   rf_regs #(
     .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .MTU_MAX(MTU_MAX),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .FP16(FP16), .SELECTIVE(SELECTIVE), .LAG(LAG), .MIRROR(MIRROR),
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .TYPES(TYPES), .SELECTIVE(SELECTIVE), .LAG(LAG), .MIRROR(MIRROR),
     .CLOCK_KHZ(CLOCK_KHZ)
   ) regs (
     .clk(clk), .rst(rst),
@@ -490,8 +490,8 @@ module rf_core #(
   wire                      launch_repeat;
   wire                      launch_ackreq;
   wire [1:0]                launch_level;
-  wire [1:0]                launch_dtype;
-  wire [1:0]                launch_op;
+  wire [3:0]                launch_dtype;
+  wire [2:0]                launch_op;
   wire [PW-1:0]             launch_ref;
   wire [4:0]                launch_lanes;
   wire [CREDIT_W-1:0]       launch_beats;
@@ -531,8 +531,8 @@ module rf_core #(
   wire [PORTS*WIDTH-1:0] in_data;
   wire [PORTS-1:0]       in_member;
   wire [PORTS*2-1:0]     in_level;
-  wire [PORTS*2-1:0]     in_dtype;
-  wire [PORTS*2-1:0]     in_op;
+  wire [PORTS*4-1:0]     in_dtype;
+  wire [PORTS*3-1:0]     in_op;
   wire [PORTS-1:0]       in_first;
   wire [PORTS-1:0]       in_final;
   wire [PORTS-1:0]       in_last;
@@ -542,7 +542,7 @@ module rf_core #(
   wire [PORTS-1:0]       in_bad;
   wire [PORTS-1:0]       out_bad;
 
-  rf_reduce #(.PORTS(PORTS), .WIDTH(WIDTH), .FP16(FP16), .LANES(LANES), .BEATS_MAX(MTU_MAX * 8 / WIDTH),
+  rf_reduce #(.PORTS(PORTS), .WIDTH(WIDTH), .TYPES(TYPES), .LANES(LANES), .BEATS_MAX(MTU_MAX * 8 / WIDTH),
     .PARITY(PARITY)) reduce (
     .clk(clk), .rst(reset), .in_valid(in_valid), .in_data(in_data), .in_member(in_member), .in_level(in_level),
     .in_dtype(in_dtype), .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last),
@@ -634,7 +634,7 @@ module rf_core #(
         .facts(facts), .end_valid(end_valid[p]), .end_group(end_group[p*GW +: GW]),
         // Reduction.
         .in_valid(in_valid[p]), .in_data(in_data[p*WIDTH +: WIDTH]), .in_member(in_member[p]),
-        .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*2 +: 2]), .in_op(in_op[p*2 +: 2]), .in_first(in_first[p]),
+        .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]), .in_op(in_op[p*3 +: 3]), .in_first(in_first[p]),
         .in_final(in_final[p]), .in_last(in_last[p]), .in_bad(in_bad[p]), .out_valid(out_valid[p]),
         .out_data(out_data[p*WIDTH +: WIDTH]), .out_last(out_last[p]), .out_bad(out_bad[p]));
     end

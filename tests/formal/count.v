@@ -1,6 +1,8 @@
 // Stand-ins for the arithmetic, for proofs about which operands enter and not about their values. The low two bits of
 // an element are a count that saturates at 3. Latency and enables are those of the real modules (tests/rtl/fp_alu.cpp,
 // fp_convert.cpp). The output of the adders without valid is arbitrary.
+`include "rf_reduce.vh"
+
 module rf_fp_unpack (
   input  wire        clk,
   input  wire        in_en,
@@ -27,21 +29,26 @@ endmodule
 
 module rf_fp_vec #(
   parameter WORDS = 1,
-  parameter FP16 = 0
+  parameter TYPES = 1023,
+  // 1: one of them has 16 bits. Follows from TYPES.
+  parameter HALF = ((TYPES & `RF_TYPES_HALF) != 0) ? 1 : 0
 ) (
-  input  wire                         clk,
-  input  wire                         rst,
-  input  wire                         in_valid,
-  input  wire                         in_int,
-  input  wire                         in_half,
-  input  wire [1:0]                   in_op,
-  input  wire                         in_a_on,
-  input  wire                         in_b_on,
-  input  wire [WORDS*32*(1+FP16)-1:0] in_a,
-  input  wire [WORDS*32*(1+FP16)-1:0] in_b,
-  output wire                         out_valid,
-  output wire [WORDS*32*(1+FP16)-1:0] out_data
+  input  wire                                  clk,
+  input  wire                                  rst,
+  input  wire                                  in_valid,
+  input  wire [3:0]                            in_dtype,
+  input  wire [2:0]                            in_op,
+  input  wire                                  in_a_on,
+  input  wire                                  in_b_on,
+  input  wire [WORDS*32*(1+HALF)-1:0] in_a,
+  input  wire [WORDS*32*(1+HALF)-1:0] in_b,
+  output wire                                  out_valid,
+  output wire [WORDS*32*(1+HALF)-1:0] out_data
 );
+
+  `include "rf_types.vh"
+
+  wire in_half = is_half(in_dtype);
 
   reg [4:0] valid_q;
   reg [4:0] half_q;
@@ -56,7 +63,7 @@ module rf_fp_vec #(
 
   genvar h;
   generate
-    for (h = 0; h <= FP16; h = h + 1) begin : g_half
+    for (h = 0; h <= HALF; h = h + 1) begin : g_half
       (* anyseq *) reg [1:0] other;
       reg  [9:0] count_q;
       wire [1:0] a   = in_a_on ? in_a[h*WORDS*32 +: 2] : 2'd0;
@@ -72,7 +79,8 @@ module rf_fp_vec #(
 endmodule
 
 module rf_fp_pack #(
-  parameter FP16 = 1
+  parameter TYPES = 1023,
+  parameter ODD = 0
 ) (
   input  wire        clk,
   input  wire        in_a_en,
@@ -83,7 +91,9 @@ module rf_fp_pack #(
   input  wire        p1_en,
   input  wire        p1_half,
   input  wire        p1_fp16,
-  input  wire        p1_int,
+  input  wire        p1_fp32,
+  input  wire        p1_nan64,
+  output wire [31:0] p1_low,
   output wire [31:0] p2_word
 );
 
@@ -96,6 +106,7 @@ module rf_fp_pack #(
   always @(posedge clk)
     if (p1_en) p2_q <= p1_half ? {14'd0, p1_q[33:32], 14'd0, p1_q[1:0]} : {30'd0, p1_q[1:0]};
 
+  assign p1_low  = p1_q[31:0];
   assign p2_word = p2_q;
 
 endmodule

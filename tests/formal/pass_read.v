@@ -26,8 +26,8 @@ module pass_read #(
   input wire                launch_first,
   input wire                launch_final,
   input wire [1:0]          launch_level,
-  input wire [1:0]          launch_dtype,
-  input wire [1:0]          launch_op,
+  input wire [3:0]          launch_dtype,
+  input wire [2:0]          launch_op,
   input wire [PW-1:0]       launch_ref,
   input wire [5:0]          launch_beats,
   input wire [3:0]          launch_beat,
@@ -97,8 +97,8 @@ module pass_read #(
   wire [PORTS-1:0]    in_valid;
   wire [PORTS-1:0]    in_member;
   wire [PORTS*2-1:0]  in_level;
-  wire [PORTS*2-1:0]  in_dtype;
-  wire [PORTS*2-1:0]  in_op;
+  wire [PORTS*4-1:0]  in_dtype;
+  wire [PORTS*3-1:0]  in_op;
   wire [PORTS-1:0]    in_first;
   wire [PORTS-1:0]    in_final;
   wire [PORTS-1:0]    in_last;
@@ -145,8 +145,8 @@ module pass_read #(
         .launch_beat(launch_beat), .launch_slot(launch_slot), .prep_busy(prep_busy[p]), .run_free(run_frees[p]),
         .run_frees(run_frees), .differs(differ[p]), .differ(differ), .fact_read(fact_read[p]), .fact_addr(fact_addr),
         .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read[p]), .beat_addr(beat_addr[p*5 +: 5]),
-        .in_valid(in_valid[p]), .in_member(in_member[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*2 +: 2]),
-        .in_op(in_op[p*2 +: 2]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
+        .in_valid(in_valid[p]), .in_member(in_member[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]),
+        .in_op(in_op[p*3 +: 3]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
         .fact_bad(1'b0), .beat_bad(1'b0),
         .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen),
         .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
@@ -170,7 +170,7 @@ module pass_read #(
   wire [PORTS*4-1:0] beats;
   wire [PORTS-1:0]   inside;
   wire [PORTS-1:0]   more;
-  wire [PORTS*8-1:0] same;
+  wire [PORTS*11-1:0] same;
 
   reduce_caller #(.PORTS(PORTS), .BEATS_MAX(BEATS_MAX)) reduce (
     .clk(clk), .rst(rst), .in_valid(in_valid), .in_member(in_member), .in_level(in_level), .in_dtype(in_dtype), .in_op(in_op),
@@ -248,7 +248,7 @@ module pass_read #(
     for (g = 0; g < GROUPS; g = g + 1) begin : f_group
       wire [31:0] mine  = g_cfg[g*32 +: 32];
       wire [4:0]  lanes = mine[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
-      wire [5:0]  form  = {mine[`RF_GROUP_CFG_DTYPE_LSB +: 2], mine[`RF_GROUP_CFG_OP_LSB +: 2],
+      wire [8:0]  form  = {mine[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS], mine[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS],
                            mine[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]};
 
       always @*
@@ -263,7 +263,7 @@ module pass_read #(
 
         always @*
           if (f_started && !rst && idle[p] && open[g] && g_block[g*PORTS + p])
-            assert (more[p] && same[p*8 +: 6] == form && !same[p*8+7] && words == beats[p*4 +: 4] + 13'd1);
+            assert (more[p] && same[p*11 +: 9] == form && !same[p*11+10] && words == beats[p*4 +: 4] + 13'd1);
       end
     end
     for (p = 0; p < PORTS; p = p + 1) begin : f_port

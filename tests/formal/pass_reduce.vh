@@ -22,7 +22,7 @@ wire [PORTS*4-1:0] f_beat;
 wire [PORTS*4-1:0] f_beats;
 wire [PORTS-1:0]   f_inside;
 wire [PORTS-1:0]   f_more;
-wire [PORTS*8-1:0] f_same;
+wire [PORTS*11-1:0] f_same;
 
 reduce_caller #(.PORTS(PORTS), .BEATS_MAX(BEATS_MAX)) caller (
   .clk(clk), .rst(rst), .in_valid(in_valid), .in_member(in_member), .in_level(in_level), .in_dtype(in_dtype), .in_op(in_op),
@@ -44,7 +44,7 @@ reg  [3:0] f_at;
 reg  [2:0] f_low;
 wire [1:0] f_level = in_level[f_from*2 +: 2];
 wire       f_near  = (f_from >> f_level) == (f_to >> f_level);
-wire       f_mine  = f_now && in_member[f_from] && (!f_high || in_dtype[f_from*2 +: 2] == 2'd1 || in_dtype[f_from*2 +: 2] == 2'd2);
+wire       f_mine  = f_now && in_member[f_from] && (!f_high || (is_half(as_dtype[f_from*4 +: 4])));
 wire       f_same_beat = f_beat[f_from*4 +: 4] == f_at;
 wire       f_end   = in_valid[f_from] && in_final[f_from] && (f_mine || (f_waits && f_same_beat));
 wire       f_one   = f_end && f_near;
@@ -87,7 +87,7 @@ always @(posedge clk)
 always @(posedge clk) begin
   f_count <= {f_count[F_LONG-1:0], f_one};
   f_last  <= {f_last[F_LONG-1:0], in_last[f_to]};
-  f_half  <= {f_half[F_LONG-1:0], in_dtype[f_to*2 +: 2] == 2'd1 || in_dtype[f_to*2 +: 2] == 2'd2};
+  f_half  <= {f_half[F_LONG-1:0], (is_half(as_dtype[f_to*4 +: 4]))};
 end
 
 always @*
@@ -123,10 +123,10 @@ always @*
     assert (f_picked || !f_waits);
     if (f_waits) begin
       assert (f_low <= f_from && f_at < BEATS_MAX && (f_inside[f_from] || f_more[f_from]));
-      assert (f_low == ((f_from >> f_same[f_from*8 +: 2]) << f_same[f_from*8 +: 2]));
+      assert (f_low == ((f_from >> f_same[f_from*11 +: 2]) << f_same[f_from*11 +: 2]));
       assert (!f_more[f_from] || f_at <= f_beats[f_from*4 +: 4]);
       assert (f_more[f_from] || f_at < f_beat[f_from*4 +: 4]);
-      assert (!f_inside[f_from] || !f_same[f_from*8+7] || f_at >= f_beat[f_from*4 +: 4]);
+      assert (!f_inside[f_from] || !f_same[f_from*11+10] || f_at >= f_beat[f_from*4 +: 4]);
     end
   end
 
@@ -139,13 +139,13 @@ generate
     reg [F_KEEP*16+15:0] was;
 
     wire [1:0] level   = in_level[b*2 +: 2];
-    wire [1:0] held    = f_same[b*8 +: 2];
+    wire [1:0] held    = f_same[b*11 +: 2];
     wire       lowest  = (AT[2:0] & ~(3'b111 << level)) == 3'd0;
     wire       holds   = (AT[2:0] & ~(3'b111 << held)) == 3'd0;
 
     always @*
-      was[15:0] = {in_valid[b] && lowest, in_final[b], f_beat[b*4 +: 4], f_more[b], f_inside[b], f_beats[b*4 +: 4], f_same[b*8+7], holds,
-                f_same[b*8+4 +: 2] == 2'd1 || f_same[b*8+4 +: 2] == 2'd2, 1'b0};
+      was[15:0] = {in_valid[b] && lowest, in_final[b], f_beat[b*4 +: 4], f_more[b], f_inside[b], f_beats[b*4 +: 4], f_same[b*11+10], holds,
+                f_same[b*11+2 +: 3] != `RF_DO_COPY && (is_half(f_same[b*11+5 +: 4])), 1'b0};
 
     for (k = 1; k <= F_KEEP; k = k + 1) begin : f_age
       always @(posedge clk) was[k*16 +: 16] <= rst ? 16'd0 : was[(k-1)*16 +: 16];

@@ -12,8 +12,8 @@ module reduce_caller #(
   input  wire [PORTS-1:0]   in_valid,
   input  wire [PORTS-1:0]   in_member,
   input  wire [PORTS*2-1:0] in_level,
-  input  wire [PORTS*2-1:0] in_dtype,
-  input  wire [PORTS*2-1:0] in_op,
+  input  wire [PORTS*4-1:0] in_dtype,
+  input  wire [PORTS*3-1:0] in_op,
   input  wire [PORTS-1:0]   in_first,
   input  wire [PORTS-1:0]   in_final,
   input  wire [PORTS-1:0]   in_last,
@@ -23,7 +23,7 @@ module reduce_caller #(
   output wire [PORTS*4-1:0] beats,
   output wire [PORTS-1:0]   inside,
   output wire [PORTS-1:0]   more,
-  output wire [PORTS*8-1:0] same_as
+  output wire [PORTS*11-1:0] same_as
 );
 
   wire [PORTS*4-1:0] ages;
@@ -34,12 +34,12 @@ module reduce_caller #(
       localparam [31:0] AT = p;
 
       wire [1:0] level = in_level[p*2 +: 2];
-      wire [8:0] same  = {in_final[p], in_first[p], in_dtype[p*2 +: 2], in_op[p*2 +: 2], level, in_last[p]};
+      wire [11:0] same = {in_final[p], in_first[p], in_dtype[p*4 +: 4], in_op[p*3 +: 3], level, in_last[p]};
       wire [2:0] low   = AT[2:0] & (3'b111 << level);
 
       reg        inside_q;
       reg        more_q;
-      reg  [7:0] same_q;
+      reg  [10:0] same_q;
       reg  [3:0] beat_q;
       reg  [3:0] beats_q;
       reg  [3:0] age_q;
@@ -49,7 +49,7 @@ module reduce_caller #(
       assign beats[p*4 +: 4]   = beats_q;
       assign inside[p]         = inside_q;
       assign more[p]           = more_q;
-      assign same_as[p*8 +: 8] = same_q;
+      assign same_as[p*11 +: 11] = same_q;
       assign ages[p*4 +: 4]    = age_q;
 
       always @(posedge clk)
@@ -65,7 +65,7 @@ module reduce_caller #(
 
       always @(posedge clk)
         if (in_valid[p]) begin
-          same_q <= same[8:1];
+          same_q <= same[11:1];
           if (in_last[p] && in_first[p]) beats_q <= beat_q;
         end
 
@@ -81,21 +81,21 @@ module reduce_caller #(
           if (inside_q || more_q)
             for (q = 0; q < PORTS; q = q + 1)
               if (q >= was && q < was + (8'd1 << same_q[1:0])) begin
-                assert (inside[q] == inside_q && more[q] == more_q && beat[q*4 +: 4] == beat_q && same_as[q*8 +: 8] == same_q);
+                assert (inside[q] == inside_q && more[q] == more_q && beat[q*4 +: 4] == beat_q && same_as[q*11 +: 11] == same_q);
                 assert (ages[q*4 +: 4] == age_q && (!more_q || beats[q*4 +: 4] == beats_q));
               end
           assert (inside_q == (beat_q != 4'd0) && beat_q < BEATS_MAX && (!more_q || beats_q < BEATS_MAX));
           if (in_valid[p]) begin
             for (q = 0; q < PORTS; q = q + 1)
               if (q >= low && q < low + (8'd1 << level))
-                assert (in_valid[q] && same == {in_final[q], in_first[q], in_dtype[q*2 +: 2], in_op[q*2 +: 2], in_level[q*2 +: 2],
+                assert (in_valid[q] && same == {in_final[q], in_first[q], in_dtype[q*4 +: 4], in_op[q*3 +: 3], in_level[q*2 +: 2],
                                                 in_last[q]});
             assert ((in_member >> low & ~(8'hff << (8'd1 << level))) != 0);
             assert (beat_q < BEATS_MAX);
-            if (inside_q) assert (same[8:1] == same_q);
+            if (inside_q) assert (same[11:1] == same_q);
             else assert (in_first[p] == !more_q);
             if (more_q) begin
-              assert (same[6:1] == same_q[5:0]);
+              assert (same[9:1] == same_q[8:0]);
               if (!inside_q) assert (age_q >= `RF_REDUCE_PASS_MIN);
               assert (in_last[p] == (beat_q == beats_q));
             end

@@ -229,7 +229,7 @@ void halves()
 
 void speed(const char *json)
 {
-	static const char *const types[4] = {"fp32", "bf16", "fp16", "int32"};
+	static const char *const types[] = {"fp32", "bf16", "fp16", "int32", "uint32", "int64", "uint64", "fp64", "int8", "uint8"};
 	char name[80];
 
 	figures = json ? fopen(json, "a") : nullptr;
@@ -237,8 +237,8 @@ void speed(const char *json)
 		die("cannot write %s", json);
 	latency();
 	for (unsigned lanes = 1; lanes <= LANES; lanes *= 2)
-		for (unsigned dtype = 0; dtype < 4; dtype++) {
-			if (!FP16 && (dtype == BF16 || dtype == FP16_TYPE))
+		for (unsigned dtype = 0; dtype < sizeof types / sizeof *types; dtype++) {
+			if (!(TYPES >> dtype & 1))
 				continue;
 			snprintf(name, sizeof name, "%u lanes, SEND 1024 B, %s", lanes, types[dtype]);
 			one(name, lanes, dtype, 10, 4, 400);

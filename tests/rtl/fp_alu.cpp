@@ -3,7 +3,8 @@
  *
  *   Vrf_fp_vec [--seed N] [--cycles N]
  *
- * All pairs of corner values, then random pairs. At the end one bit of one result is flipped: the check must see it.
+ * Every type and operation: all pairs of corner values, then random pairs. At the end one bit of one result is flipped:
+ * the check must see it.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -23,13 +24,12 @@ struct beat {
 	uint32_t a[ALL], b[ALL];
 };
 
-static uint32_t expected(const struct beat *e, int i)
+static void expected(const struct beat *e, uint32_t *y, int n)
 {
-	if (!e->b_on)
-		return e->a[i];
-	if (!e->a_on)
-		return e->b[i];
-	return ref::op(e->type, e->what, e->a[i], e->b[i]);
+	if (e->a_on && e->b_on)
+		ref::vector(e->type, e->what, e->a, e->b, y, n);
+	else
+		memcpy(y, e->b_on ? e->b : e->a, sizeof(e->a));
 }
 
 struct bench {
@@ -58,8 +58,8 @@ struct bench {
 	void step(const struct beat *in)
 	{
 		top.in_valid = in->valid;
-		top.in_int = in->type == ref::INT32;
-		top.in_half = in->half;
+		/* Elements of 16 bits arrive as fp32. */
+		top.in_dtype = (uint8_t)(in->half ? ref::BF16 : in->type);
 		top.in_op = (uint8_t)in->what;
 		top.in_a_on = in->a_on;
 		top.in_b_on = in->b_on;
@@ -82,9 +82,12 @@ struct bench {
 		}
 		if (!e->valid)
 			return;
+		uint32_t wants[ALL];
+
+		expected(e, wants, e->half ? ALL : WORDS);
 		for (int i = 0; i < (e->half ? ALL : WORDS); i++) {
 			uint32_t y = top.out_data[i];
-			uint32_t want = expected(e, i);
+			uint32_t want = wants[i];
 
 			if (results == flip)
 				y ^= 1u << (results % 32);
@@ -106,21 +109,43 @@ struct bench {
 	}
 };
 
+static void put64(uint32_t *at, uint64_t x)
+{
+	at[0] = (uint32_t)x;
+	at[1] = (uint32_t)(x >> 32);
+}
+
+/* The next pairs of corner values of 64 bits. */
+static void corners64(struct beat *in, uint32_t *k)
+{
+	for (int i = 0; i < WORDS; i += 2, ++*k) {
+		put64(in->a + i, ref::corners64[*k / ref::n_corners64 % ref::n_corners64]);
+		put64(in->b + i, ref::corners64[*k % ref::n_corners64]);
+	}
+}
+
 static void corners(struct bench *b)
 {
 	struct beat in = {};
 	uint32_t k = 0;
 
-	in.valid = in.half = in.a_on = in.b_on = true;
-	for (in.type = 0; in.type <= ref::INT32; in.type += 3)
-		for (in.what = 0; in.what < 3; in.what++)
-			for (k = 0; k < ref::n_corners * ref::n_corners;) {
-				for (int i = 0; i < ALL; i++, k++) {
+	in.valid = in.a_on = in.b_on = true;
+	for (in.type = 0; in.type < ref::TYPES_ALL; in.type++) {
+		if (ref::is_half(in.type))
+			continue;
+		in.half = in.type == ref::FP32;
+		for (in.what = 0; ref::allowed(in.type, in.what); in.what++)
+			for (k = 0; k < (ref::is_wide(in.type) ? ref::n_corners64 * ref::n_corners64 :
+								 ref::n_corners * ref::n_corners);) {
+				if (ref::is_wide(in.type))
+					corners64(&in, &k);
+				for (int i = 0; i < ALL && !ref::is_wide(in.type); i++, k++) {
 					in.a[i] = ref::corners[k / ref::n_corners % ref::n_corners];
 					in.b[i] = ref::corners[k % ref::n_corners];
 				}
 				b->step(&in);
 			}
+	}
 	b->drain();
 }
 
@@ -133,15 +158,21 @@ static void random_cycles(struct bench *b, uint64_t seed, long cycles)
 		uint32_t c = r.next();
 
 		in.valid = (c & 15) != 0;
-		in.type = (c >> 4 & 7) == 0 ? ref::INT32 : ref::FP32;
+		/* Sums of floats are the harder half. */
+		in.type = (c >> 4 & 1) ? ref::FP32 : (c >> 5 & 1) ? ref::FP64 : ref::INT32 + (int)r.below(7);
 		in.half = in.type == ref::FP32 && (c >> 7 & 1);
-		/* Sums are the harder half. */
-		in.what = (c >> 8 & 1) ? ref::SUM : (int)(c >> 9) % 3;
+		in.what = (c >> 8 & 1) ? ref::SUM : (int)r.below(ref::is_float(in.type) ? 3 : 6);
 		in.a_on = (c >> 28 & 7) != 0;
 		in.b_on = !in.a_on || (c >> 25 & 7) != 0;
-		if (in.valid)
-			for (int i = 0; i < (in.half ? ALL : WORDS); i++)
-				ref::pair(r, &in.a[i], &in.b[i]);
+		for (int i = 0; in.valid && ref::is_wide(in.type) && i < WORDS; i += 2) {
+			uint64_t x, y;
+
+			ref::pair64(r, &x, &y);
+			put64(in.a + i, x);
+			put64(in.b + i, y);
+		}
+		for (int i = 0; in.valid && !ref::is_wide(in.type) && i < (in.half ? ALL : WORDS); i++)
+			ref::pair(r, &in.a[i], &in.b[i]);
 		b->step(&in);
 	}
 	b->drain();

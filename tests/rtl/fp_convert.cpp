@@ -16,6 +16,8 @@
 struct job {
 	bool valid;
 	int type;
+	/* The word is the lower half of an fp64 that is a NaN. */
+	bool nan64;
 	uint32_t low, high;
 };
 
@@ -43,7 +45,7 @@ struct bench {
 	{
 		top.in_half = type == ref::BF16 || type == ref::FP16;
 		top.in_fp16 = type == ref::FP16;
-		top.in_int = type == ref::INT32;
+		top.in_fp32 = type == ref::FP32;
 	}
 	void compare(const char *what, int type, uint32_t x, uint32_t y, uint32_t want)
 	{
@@ -70,6 +72,7 @@ struct bench {
 		uint64_t x = (uint64_t)in->high << 32 | in->low;
 
 		set_type(in->type);
+		top.in_nan64 = in->nan64;
 		top.in_en = in->valid ? (uint8_t)source : 0;
 		top.in_a = source == 1 ? x : ~x;
 		top.in_b = source == 2 ? x : ~x;
@@ -81,8 +84,10 @@ struct bench {
 
 		if (!e->valid)
 			return;
-		if (e->type == ref::FP32 || e->type == ref::INT32) {
-			compare("finish", e->type, e->low, top.out_word, ref::finish(e->type, e->low));
+		if (!ref::is_half(e->type)) {
+			uint32_t want = e->type == ref::FP32 ? ref::canonical(e->low) : e->nan64 ? 0 : e->low;
+
+			compare("finish", e->type, e->low, top.out_word, want);
 			return;
 		}
 		compare("narrow low", e->type, e->low, top.out_word & 0xffff, ref::narrow(e->type, e->low));
@@ -122,7 +127,8 @@ static void run(struct bench *b, uint64_t seed, long cycles)
 			b->widen(type, x << 16 | (x ^ 0x5555));
 	for (long n = 0; n < cycles; n++) {
 		in.valid = r.below(8) != 0;
-		in.type = (int)r.below(4);
+		in.type = (int)r.below(ref::TYPES_ALL);
+		in.nan64 = in.type == ref::FP64 && r.below(4) == 0;
 		in.low = tricky(r, in.type == ref::BF16 ? ref::BF16 : ref::FP16);
 		in.high = tricky(r, in.type == ref::BF16 ? ref::BF16 : ref::FP16);
 		b->narrow(&in, 1 + (int)r.below(2));

@@ -5,7 +5,8 @@ module fp_convert (
   input  wire        rst,
   input  wire        in_half,
   input  wire        in_fp16,
-  input  wire        in_int,
+  input  wire        in_fp32,
+  input  wire        in_nan64,
   input  wire [31:0] in_word,
   output wire [31:0] out_low,
   output wire [31:0] out_high,
@@ -13,13 +14,15 @@ module fp_convert (
   input  wire [1:0]  in_en,
   input  wire [63:0] in_a,
   input  wire [63:0] in_b,
+  output wire [31:0] out_before,
   output wire [31:0] out_word
 );
 
   reg p1_en_q;
   reg p1_half_q;
   reg p1_fp16_q;
-  reg p1_int_q;
+  reg p1_fp32_q;
+  reg p1_nan64_q;
 
   always @(posedge clk)
     if (rst) p1_en_q <= 1'b0;
@@ -28,7 +31,8 @@ module fp_convert (
   always @(posedge clk) begin
     p1_half_q <= in_half;
     p1_fp16_q <= in_fp16;
-    p1_int_q  <= in_int;
+    p1_fp32_q <= in_fp32;
+    p1_nan64_q <= in_nan64;
   end
 
   rf_fp_unpack unpack (
@@ -51,7 +55,9 @@ module fp_convert (
     .p1_en  (p1_en_q),
     .p1_half(p1_half_q),
     .p1_fp16(p1_fp16_q),
-    .p1_int (p1_int_q),
+    .p1_fp32(p1_fp32_q),
+    .p1_nan64(p1_nan64_q),
+    .p1_low (out_before),
     .p2_word(out_word)
   );
 

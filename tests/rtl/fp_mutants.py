@@ -14,32 +14,40 @@ LIB = ["rtl/lib/" + n for n in ("rf_ram_lut.v", "rf_ram_sdp.v", "rf_delay.v", "r
                                     "rf_delay_parity.v")]
 FP = ["rtl/fp/" + n for n in ("rf_fp_alu.v", "rf_fp_vec.v", "rf_fp_unpack.v", "rf_fp_pack.v")]
 TREE = ["rtl/reduce/" + n for n in ("rf_tree_delay.v", "rf_tree.v", "rf_acc.v", "rf_reduce_out.v", "rf_reduce.v")]
-REDUCE = ["-GPORTS=4", "-GWIDTH=64", "-GFP16=1", "-GLANES=16", "-GBEATS_MAX=16", "-CFLAGS",
-          "-DPORTS=4 -DWIDTH=64 -DHAS_FP16=1 -DLANES=16"]
+REDUCE = ["-GPORTS=4", "-GWIDTH=64", "-GTYPES=1023", "-GLANES=16", "-GBEATS_MAX=16", "-CFLAGS",
+          "-DPORTS=4 -DWIDTH=64 -DTYPES=1023 -DLANES=16"]
 
 # Bench: top, sources, program, flags, arguments.
 BENCHES = {
-    "alu": ("rf_fp_vec", FP[:2], "fp_alu.cpp", ["-GWORDS=16"], ["--cycles", "300000"]),
+    "alu": ("rf_fp_vec", FP[:2], "fp_alu.cpp", ["-GWORDS=16"], ["--cycles", "100000"]),
     "convert": ("fp_convert", ["tests/rtl/fp_convert.v"] + FP, "fp_convert.cpp", [], ["--cycles", "1000000"]),
     "reduce": ("rf_reduce", LIB + FP + TREE, "reduce.cpp", REDUCE, []),
 }
 
-ALU, PACK, UNPACK = FP[0], FP[3], FP[2]
+ALU, VEC, UNPACK, PACK = FP
 SUM, ACC, NODE, OUT = TREE[4], TREE[2], TREE[1], TREE[3]
 
 # Part: name, bench, file, text, its replacement.
 MUTANTS = {
     "fp": [
-        ("no-sticky", "alu", ALU, "f_sig[0] || f_lost != 27'd0", "f_sig[0]"),
-        ("far-operand-near", "alu", ALU, "if (f_gap[7:5] != 3'd0)", "if (f_gap[7:6] != 2'd0)"),
-        ("ties-up", "alu", ALU, "(f_sum & 28'h17) != 28'd0", "1'b1"),
-        ("minus-zero", "alu", ALU, "f_value[31] && !(f_sub && f_sum == 28'd0)", "f_value[31]"),
-        ("flush-subnormals", "alu", ALU, "? 24'h10_0000 >> {p2_value_q[27:25], 2'b00} : 24'd0", "? 24'd0 : 24'd0"),
-        ("subnormal-exponent", "alu", ALU, "f_y      = f_b | {7'd0, f_b == 8'd0};", "f_y      = f_b;"),
-        ("no-infinity", "alu", ALU, "if (f_sum[27] && f_exp == 8'd254) f_shifted[26:0] = 27'd0;", ""),
-        ("inf-minus-inf", "alu", ALU, "f_low[30:23] == 8'hff && f_big[31] != f_low[31]", "1'b0"),
-        ("nan-beats-number", "alu", ALU, "f_low_nan ? SEL_NAN : SEL_LOW", "SEL_NAN"),
-        ("unsigned-minimum", "alu", ALU, "{f_is_int, 31'h7fff_ffff}", "{1'b0, 31'h7fff_ffff}"),
+        ("no-sticky", "alu", ALU, "f_sig[0] || f_lost != {S-1{1'b0}}", "f_sig[0]"),
+        ("far-operand-near", "alu", ALU, "if (f_gap[EXP-1:DB] != {EXP-DB{1'b0}})", "if (f_gap[EXP-1:DB+1] != {EXP-DB-1{1'b0}})"),
+        ("ties-up", "alu", ALU, "f_sum[3] && (f_sum[4] || f_sum[2:0] != 3'd0)", "f_sum[3]"),
+        ("minus-zero", "alu", ALU, "f_value[W-1] && !(f_sub && f_sum == {S{1'b0}})", "f_value[W-1]"),
+        ("flush-subnormals", "alu", ALU, "{4'd1, {S-LOW-4{1'b0}}} >> {p2_value_q[FRAC+2 +: GB], 2'b00}", "{S-LOW{1'b0}}"),
+        ("subnormal-exponent", "alu", ALU, "f_y      = f_b | {{EXP-1{1'b0}}, f_b == {EXP{1'b0}}};", "f_y      = f_b;"),
+        ("no-infinity", "alu", ALU, "if (f_sum[S-1] && f_exp == TOP - 1'b1) f_shifted[S-2:0] = {S-1{1'b0}};", ""),
+        ("inf-minus-inf", "alu", ALU, "f_low[W-2 -: EXP] == TOP && f_big[W-1] != f_low[W-1]", "1'b0"),
+        ("nan-beats-number", "alu", ALU, "f_low_nan ? `RF_FP_NAN : `RF_FP_LOW", "`RF_FP_NAN"),
+        ("unsigned-minimum", "alu", ALU, "{INT && f_is_int, {W-1{1'b1}}}", "{1'b0, {W-1{1'b1}}}"),
+        ("unsigned-as-signed", "alu", ALU, "(UNSIGNED && !f_signed) ? {W{1'b0}} : SIGN", "SIGN"),
+        ("bytes-all-signed", "alu", ALU, "f_signed ? EDGE : 32'd0", "EDGE"),
+        ("carry-between-bytes", "alu", ALU, "localparam [31:0]    EDGE = 32'h8080_8080;", "localparam [31:0]    EDGE = 32'h8000_8080;"),
+        ("word-sum-of-bytes", "alu", VEC, "bytes ? `RF_FP_BYTES : `RF_FP_SUM", "`RF_FP_SUM"),
+        ("nan64-by-upper-word", "alu", ALU, "f_big[W-2 -: EXP] == TOP && f_big[FRAC-1:0] != {FRAC{1'b0}}",
+         "f_big[W-2 -: EXP] == TOP && f_big[FRAC-1 -: 20] != 20'd0"),
+        ("wide-in-words", "alu", VEC, "en_q[4] ? data : word_data", "en_q[3] ? data : word_data"),
+        ("or-for-and", "alu", VEC, "`RF_DO_AND: p1_sel_q <= `RF_FP_AND", "`RF_DO_AND: p1_sel_q <= `RF_FP_OR"),
         ("bf16-ties-up", "convert", PACK, "x[15] && (f_x[16] ||", "x[15] && (1'b1 ||"),
         ("fp16-no-sticky", "convert", PACK, " || f_lost != 24'd0", ""),
         ("fp16-late-infinity", "convert", PACK, "f_x[30:23] >= 8'd143", "f_x[30:23] >= 8'd144"),
@@ -55,7 +63,10 @@ MUTANTS = {
         ("mask-ignored", "reduce", NODE, ".in_b_on  (right_on)", ".in_b_on  (both)"),
         ("lanes-not-added", "reduce", ACC, ".in_a_on  (!in_first)", ".in_a_on  (1'b0)"),
         ("accumulator-not-rewound", "reduce", ACC, "sum_last ? {AW{1'b0}} : wr_beat_q + 1'b1", "wr_beat_q + 1'b1"),
-        ("rounded-as-bf16", "reduce", OUT, ".p1_fp16(p1_dtype_q == 2'd2)", ".p1_fp16(1'b0)"),
+        ("rounded-as-bf16", "reduce", OUT, ".p1_fp16 (p1_dtype_q == `RF_TYPE_FP16)", ".p1_fp16 (1'b0)"),
+        ("fp64-nan-kept", "reduce", OUT, "p1_dtype_q == `RF_TYPE_FP64 && whole", "1'b0 && whole"),
+        ("fp64-nan-by-upper-word", "reduce", OUT, "whole[51:0] != 52'd0", "whole[51:32] != 20'd0"),
+        ("copy-of-nan", "reduce", SUM, "(in_op[b*3 +: 3] == `RF_DO_COPY) ? `RF_TYPE_INT32 : in_dtype", "1'b0 ? `RF_TYPE_INT32 : in_dtype"),
     ],
 }
 

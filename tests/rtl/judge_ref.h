@@ -76,8 +76,9 @@ static inline verdict judge_cnp(const frame &f)
 
 static inline verdict judge_data(const frame &f)
 {
+	static const int sizes[] = { 4, 2, 2, 4, 4, 8, 8, 8, 1, 1 };
 	const int mtu = 1 << f.mtu_log2,
-		  element = f.dtype == RF_DTYPE_BF16 || f.dtype == RF_DTYPE_FP16 ? 2 : 4;
+		  element = sizes[f.dtype];
 	const bool whole =
 		f.opcode == 0x00 || f.opcode == 0x01 || f.opcode == 0x06 || f.opcode == 0x07;
 

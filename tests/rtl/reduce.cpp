@@ -1,11 +1,11 @@
 /*
  * rf_reduce against the reference order of docs/reduction.md, bit-exact and cycle by cycle.
  *
- *   Vrf_reduce [--seed N] [--cycles N] [--violate 1|2]      random packets on random blocks, side by side
+ *   Vrf_reduce [--seed N] [--cycles N] [--violate 1|2|3|4]      random packets on random blocks, side by side
  *   Vrf_reduce --speed N                                    N cycles of full load, prints cycles per second
  *
  * At the end one bit of one result is flipped: the check must see it. --violate breaks the caller's contract in one
- * way; the module's own assertions must then stop the run. Compiled with PORTS, WIDTH, HAS_FP16, LANES as the module's
+ * way; the module's own assertions must then stop the run. Compiled with PORTS, WIDTH, TYPES, LANES as the module's
  * parameters.
  */
 #include <cstdio>
@@ -53,9 +53,10 @@ struct packet {
 	std::vector<bool> bad;
 };
 
-static bool half(int type)
+/* Copied operands are words, whatever their type. */
+static bool half(const struct packet *k)
 {
-	return type == ref::BF16 || type == ref::FP16;
+	return ref::is_half(k->type) && k->what != ref::COPY;
 }
 
 static uint32_t random_word(ref::rng &r, int type, uint32_t near)
@@ -64,7 +65,7 @@ static uint32_t random_word(ref::rng &r, int type, uint32_t near)
 					      0x007f, 0x0080, 0x7f7f, 0x7f80, 0xff80, 0x7f81, 0x7fc0, 0x3f80, 0x3c00, 0xffff };
 	uint32_t a, b, k = r.next();
 
-	if (half(type)) {
+	if (ref::is_half(type)) {
 		a = r.next();
 		if ((k & 7) == 0)
 			a = (a & 0xffff0000u) | corners16[(k >> 3) % 20];
@@ -125,12 +126,12 @@ struct bench {
 		k->base = base;
 		k->level = level;
 		do {
-			k->type = (int)r.below(4);
-		} while (!HAS_FP16 && half(k->type));
-		k->what = (int)r.below(3);
-		if (r.below(2))
-			k->what = ref::SUM;
-		k->lanes = r.below(2) ? 1 : 1 + (int)r.below(LANES_MAX);
+			k->type = (int)r.below(ref::TYPES_ALL);
+		} while (!(TYPES >> k->type & 1));
+		do {
+			k->what = r.below(3) ? (int)r.below(7) : ref::SUM;
+		} while (k->what != ref::COPY && !ref::allowed(k->type, k->what));
+		k->lanes = r.below(2) || k->what == ref::COPY ? 1 : 1 + (int)r.below(LANES_MAX);
 		k->beats = 1 + (int)r.below(r.below(3) ? 4 : BEATS_MAX);
 		k->lane = k->beat = 0;
 		k->start = now + (r.below(3) ? 0 : r.below(12));
@@ -141,7 +142,7 @@ struct bench {
 	void give(struct packet *k)
 	{
 		int n = 1 << k->level;
-		int values = half(k->type) ? 2 * WORDS : WORDS;
+		int values = half(k) ? 2 * WORDS : WORDS;
 		words leaf[ALL];
 		bool there[ALL];
 		bool final = k->lane == k->lanes - 1, bad = false;
@@ -152,6 +153,9 @@ struct bench {
 				if (r.below(2))
 					k->member = (1u << n) - 1;
 				k->member &= ((1u << PORTS) - 1) >> k->base;
+				/* A copy has one operand. */
+				if (k->what == ref::COPY)
+					k->member = 1u << r.below((uint32_t)(k->base + n > PORTS ? PORTS - k->base : n));
 			} while (!k->member);
 			k->is_long = k->lanes > 1;
 			for (int i = k->base; i < k->base + n; i++)
@@ -168,11 +172,20 @@ struct bench {
 			}
 			set_control(p, k, there[i], final);
 			leaf[i].resize((size_t)values);
+
+			uint64_t a, x64 = 0;
+
 			for (int w = 0; w < WORDS; w++) {
 				uint32_t x = random_word(r, k->type, i ? leaf[i - 1][(size_t)w] : 0x3f800000);
 
+				if (ref::is_wide(k->type)) {
+					if (w % 2 == 0)
+						ref::pair64(r, &a, &x64);
+					x = (uint32_t)(x64 >> (w % 2 * 32));
+				}
+
 				top->in_data[p * WORDS + w] = x;
-				if (!half(k->type)) {
+				if (!half(k)) {
 					leaf[i][(size_t)w] = x;
 					continue;
 				}
@@ -185,9 +198,8 @@ struct bench {
 		for (int step = 1; step < n; step *= 2)
 			for (int i = 0; i < n; i += 2 * step) {
 				if (there[i] && there[i + step])
-					for (int v = 0; v < values; v++)
-						leaf[i][(size_t)v] = ref::op(k->type, k->what, leaf[i][(size_t)v],
-									     leaf[i + step][(size_t)v]);
+					ref::vector(k->type, k->what, leaf[i].data(), leaf[i + step].data(),
+						    leaf[i].data(), values);
 				else if (there[i + step])
 					leaf[i] = leaf[i + step];
 				there[i] = there[i] || there[i + step];
@@ -202,8 +214,7 @@ struct bench {
 		if (k->lane == 0)
 			acc = leaf[0];
 		else
-			for (int v = 0; v < values; v++)
-				acc[(size_t)v] = ref::op(k->type, k->what, acc[(size_t)v], leaf[0][(size_t)v]);
+			ref::vector(k->type, k->what, acc.data(), leaf[0].data(), acc.data(), values);
 		if (final)
 			expect(k, acc);
 		if (++k->beat == k->beats)
@@ -217,8 +228,8 @@ struct bench {
 		top->in_final |= (unsigned)final << p;
 		top->in_last |= (unsigned)(k->beat == k->beats - 1) << p;
 		top->in_level = (top->in_level & ~(3u << (2 * p))) | (unsigned)k->level << (2 * p);
-		top->in_dtype = (top->in_dtype & ~(3u << (2 * p))) | (unsigned)k->type << (2 * p);
-		top->in_op = (top->in_op & ~(3u << (2 * p))) | (unsigned)k->what << (2 * p);
+		top->in_dtype = (top->in_dtype & ~(15u << (4 * p))) | (unsigned)k->type << (4 * p);
+		top->in_op = (top->in_op & ~(7u << (3 * p))) | (unsigned)k->what << (3 * p);
 	}
 	void expect(struct packet *k, const words &acc)
 	{
@@ -229,9 +240,11 @@ struct bench {
 		e.bad = k->bad[(size_t)k->beat];
 		e.data.resize(WORDS);
 		for (size_t w = 0; w < WORDS; w++)
-			e.data[w] = half(k->type) ? (uint32_t)ref::narrow(k->type, acc[2 * w]) |
-							    (uint32_t)ref::narrow(k->type, acc[2 * w + 1]) << 16 :
-						    ref::finish(k->type, acc[w]);
+			e.data[w] = half(k) ? (uint32_t)ref::narrow(k->type, acc[2 * w]) |
+						      (uint32_t)ref::narrow(k->type, acc[2 * w + 1]) << 16 :
+					      acc[w];
+		if (k->what != ref::COPY)
+			ref::finish(k->type, e.data.data(), half(k) ? 0 : WORDS);
 		for (int p = k->base; p < k->base + (1 << k->level); p++) {
 			if (k->is_long)
 				long_last[p] = now;
@@ -270,8 +283,8 @@ struct bench {
 		top->in_valid = 0;
 		top->in_member = top->in_first = top->in_final = top->in_last = 0;
 		top->in_level = r.next() & ((1u << (2 * PORTS)) - 1);
-		top->in_dtype = r.next() & ((1u << (2 * PORTS)) - 1);
-		top->in_op = r.next() & ((1u << (2 * PORTS)) - 1);
+		top->in_dtype = r.next() & (uint32_t)((1ull << (4 * PORTS)) - 1);
+		top->in_op = r.next() & ((1u << (3 * PORTS)) - 1);
 		for (int b = 0; b < PORTS; b++) {
 			busy = busy || on[b].active;
 			if (on[b].active && now >= on[b].start)
@@ -279,6 +292,13 @@ struct bench {
 		}
 		if (violate == 2 && now > 100 && (top->in_valid & 3) == 3)
 			top->in_level ^= 1;
+		/* A type that is not built in; and of floats. */
+		if (violate == 3 && now > 100)
+			top->in_dtype = 0xcccccccc & (uint32_t)((1ull << (4 * PORTS)) - 1);
+		if (violate == 4 && now > 100) {
+			top->in_dtype = 0;
+			top->in_op = 0333333333 & ((1u << (3 * PORTS)) - 1);
+		}
 		tick();
 		return busy;
 	}

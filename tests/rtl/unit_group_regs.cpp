@@ -24,8 +24,8 @@ struct report {
 	unsigned cause, conn, index;
 };
 
-/* CFG has no reserved bits but the highest; DTYPE and OP have two bits in this build. */
-static const uint32_t cfg_bits = 0x7fffffff & ~(RF_GROUP_CFG_DIRECTED_MASK | 12u << RF_GROUP_CFG_DTYPE_LSB | 4u << RF_GROUP_CFG_OP_LSB |
+/* CFG has no reserved bits but the highest. */
+static const uint32_t cfg_bits = 0x7fffffff & ~(RF_GROUP_CFG_DIRECTED_MASK |
 						(SELECTIVE ? 0 : RF_GROUP_CFG_SELECTIVE_MASK));
 
 static const unsigned offsets[] = { RF_GROUP_CFG, RF_GROUP_CFG, RF_GROUP_DBASE, RF_GROUP_HBASE, RF_GROUP_MEMBERS0,

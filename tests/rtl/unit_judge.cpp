@@ -100,7 +100,7 @@ void judge_bench::world()
 	}
 	for (auto &c : cfg)
 		c = { true, false, b.r.percent(15), b.r.percent(15), SELECTIVE && b.r.percent(40), b.r.percent(60), 8 + b.r.below(5), 4 + b.r.below(6),
-		      b.r.below(4), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.percent(30) ? 0 : b.r.below(32) };
+		      b.r.below(10), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.percent(30) ? 0 : b.r.below(32) };
 }
 
 /* No frame is in progress: all connections start. */

@@ -20,7 +20,7 @@ static frame make(rng &r)
 	f.cause = r.below(256);
 	f.opcode = r.percent(95) ? opcodes[r.below(14)] : r.below(256);
 	f.mtu_log2 = 8 + r.below(5);
-	f.dtype = r.below(4);
+	f.dtype = r.below(10);
 	f.plen = r.percent(60) ? 1 << f.mtu_log2 : r.percent(60) ? 4 * (int)r.below(1025) : (int)r.below(16384) - 8192;
 	f.pad = r.percent(60) ? 0 : r.below(4);
 	f.udp_len = r.percent(good) ? (f.opcode == 0x81 ? 40 : 28) : r.below(65536);

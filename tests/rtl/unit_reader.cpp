@@ -53,7 +53,7 @@ static void drive(Vrf_reader &d, const pass &p)
 static pass noise_pass(rng &r)
 {
 	return { r.below(2), r.below(2), r.below(2), r.below(16), r.below(4), r.below(2), r.below(1 << 24), r.below(2), r.below(2),
-		 r.below(2), r.below(2), r.below(4), r.below(4), r.below(4), r.below(4), r.below(32), r.below(32), r.below(64),
+		 r.below(2), r.below(2), r.below(4), r.below(10), r.below(7), r.below(4), r.below(32), r.below(32), r.below(64),
 		 r.below(16) };
 }
 

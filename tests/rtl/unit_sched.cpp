@@ -81,8 +81,8 @@ static void new_group(rng &r, group &g)
 	g.ref = (unsigned)__builtin_ctz(g.members[0]);
 	g.mtu_log2 = 8;
 	g.s_log2 = 4 + r.below(2);
-	g.dtype = r.below(4);
-	g.op = r.below(3);
+	g.dtype = r.below(10);
+	g.op = r.below(7);
 	g.dbase = r.below(1 << BANK_AW);
 	g.hbase = r.below(1 << HDR_AW);
 	/* Indexes that wrap, sometimes. */

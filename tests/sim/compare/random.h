@@ -50,11 +50,30 @@ static inline uint32_t random_word(uint64_t *state, unsigned int dtype)
 	return corners[(r >> 8) % 20] + ((uint32_t)(r >> 32) & 3) - 1;
 }
 
+/* The same for a binary64. */
+static inline uint64_t random_fp64(uint64_t *state)
+{
+	static const uint64_t corners[] = {
+		0x0000000000000000, 0x8000000000000000, 0x800fffffffffffff, 0x0010000000000000,
+		0x3ff0000000000000, 0xbff0000000000000, 0x3ca0000000000000, 0x7fefffffffffffff,
+		0x7c90000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff0000000000001,
+	};
+	uint64_t r = random_next(state);
+
+	return r & 3 ? random_next(state) : corners[(r >> 8) % 12] + (r >> 32 & 3) - 1;
+}
+
 static inline void random_payload(uint64_t *state, unsigned int dtype, uint8_t *p, size_t len)
 {
-	size_t k;
+	size_t k = 0;
 
-	for (k = 0; k + 4 <= len; k += 4)
+	for (; dtype == RF_DTYPE_FP64 && k + 8 <= len; k += 8) {
+		uint64_t x = random_fp64(state);
+
+		rf_put_le32(p + k, (uint32_t)x);
+		rf_put_le32(p + k + 4, (uint32_t)(x >> 32));
+	}
+	for (; k + 4 <= len; k += 4)
 		rf_put_le32(p + k, random_word(state, dtype));
 	for (; k < len; k++)
 		p[k] = (uint8_t)random_next(state);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/model/arith.h"
 #include "tests/sim/compare/random.h"
 
 /* The connection table has 512 places for two entries of each rank of four groups. */
@@ -20,6 +21,11 @@ static unsigned int ranks_of(const struct bench_group *g)
 	return n;
 }
 
+static bool floating(unsigned int dtype)
+{
+	return dtype <= RF_DTYPE_FP16 || dtype == RF_DTYPE_FP64;
+}
+
 /* A quarter of the banks and of the header slots for each group. */
 void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int number,
 		   struct bench_group *g)
@@ -27,8 +33,10 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 	unsigned int beat_log2 = rf_log2(cfg->width / 8), most, lane, block, port_levels;
 
 	bench_group_init(g, number, cfg->ports, 1 + random_below(s, cfg->lanes));
-	g->dtype = random_below(s, 4);
-	g->op = random_once(s, 2) ? RF_OP_SUM : random_below(s, 3);
+	g->dtype = random_below(s, RF_MODEL_TYPES);
+	/* Floats have no bit operations. */
+	g->op = random_once(s, 2) ? RF_OP_SUM
+				  : random_below(s, floating(g->dtype) ? RF_OP_AND : RF_OP_COPY);
 	g->mtu_log2 = 8 + random_below(s, rf_log2(cfg->mtu_max) - 7);
 	most = cfg->bank_log2 - 2 + beat_log2 - g->mtu_log2;
 	if (most > cfg->hdr_log2 - 2)
@@ -81,7 +89,7 @@ void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, ui
 {
 	uint64_t s = seed ^ (uint64_t)index << 20;
 	uint32_t words = 1u << (g->mtu_log2 - 2);
-	bool half = g->dtype == RF_DTYPE_BF16 || g->dtype == RF_DTYPE_FP16;
+	unsigned int size = arith_element_size(g->dtype);
 
 	*opcode = (uint8_t)random_below(&s, 12);
 	*pad = 0;
@@ -90,8 +98,10 @@ void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, ui
 		return;
 	}
 	*len = 4 * (1 + random_below(&s, random_once(&s, 2) ? words : 20));
-	if (half && random_once(&s, 2))
-		*pad = 2;
+	if (size == 8) /* whole elements; an MTU holds at least 32 */
+		*len = (*len + 7) & ~(size_t)7;
+	if (size < 4 && random_once(&s, 2))
+		*pad = (uint8_t)(size * (1 + random_below(&s, 4 / size - 1)));
 }
 
 static void feed(struct traffic *t, unsigned int port, uint8_t *frame, size_t len, bool bad)

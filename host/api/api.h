@@ -3,9 +3,9 @@
  * rules. What a rank does in a group is in host/member; here are the lock, the threads, the
  * settings, the store's connection and the errors.
  *
- * A context's lock protects everything in it, with two exceptions. The store of a communicator has
- * its own lock, because a gather can take long (order: store_lock, then lock; the reverse only with
- * trylock). io->ops->wait() and wake() are called without any lock.
+ * A context's lock protects everything in it, except the store, which has a lock of its own: a
+ * gather can take long, and threads wait for their gathers without the context's lock.
+ * io->ops->wait() and wake() are called without any lock.
  *
  * Whoever moves packets (the progress thread, or a caller in manual mode) calls rf_round() under
  * the lock. Callers that wait sleep on `cond`, which is signalled whenever a request, a group or a
@@ -35,14 +35,14 @@
 
 #define RF_TEXT_MAX 512u
 #define RF_GROUPS_MAX 64u
+#define RF_NAME_ROOM (RF_NAME_MAX + 1u)
 #define RF_NS_PER_MS UINT64_C(1000000)
 #define RF_NEVER UINT64_MAX
 /* How often the store is polled, and the longest sleep of the progress thread. */
 #define RF_STORE_POLL_NS (20 * RF_NS_PER_MS)
 
-/* rf_context.lock and rf_comm.store_lock */
+/* rf_context.lock */
 RF_LOCK_CLASS(rf_context_class);
-RF_LOCK_CLASS(rf_store_class);
 #define RF_LOCKED RF_GUARDED_BY(rf_context_class)
 
 struct rf_request {
@@ -57,8 +57,11 @@ struct rf_request {
 
 struct rf_group {
 	struct rf_comm *comm;
-	struct rf_group *next RF_LOCKED;
-	unsigned int number; /* the same on all ranks */
+	struct rf_group *next RF_LOCKED; /* of the context */
+	/* different from that of all other groups of the job; the same on all ranks */
+	unsigned int number;
+	char name[RF_NAME_ROOM];      /* "" for none */
+	char lane[RF_STORE_LANE_MAX]; /* of its gathers */
 	enum rf_type type;
 	enum rf_op op;
 	enum rf_schedule schedule;
@@ -90,29 +93,43 @@ struct rf_announce {
 	char text[RF_STORE_TEXT_MAX];
 };
 
+/* The processes that may be ranks of communicators, and their store. */
+struct rf_job {
+	unsigned int rank, ranks;
+	uint64_t number;
+	uint8_t key[RF_CTL_KEY_BYTES];
+	unsigned int timeout_ms;
+	struct rf_store *store; /* NULL for one rank */
+	struct rf_store_server *server;
+	struct rf_member_peer peers[RF_RANKS_MAX];
+};
+
+enum rf_job_state {
+	RF_JOB_NONE,
+	RF_JOB_CHANGING, /* one thread makes or ends it, and uses it without the lock */
+	RF_JOB_UP,       /* it does not change */
+};
+
 struct rf_comm {
 	struct rf_context *ctx;
+	struct rf_comm *next RF_LOCKED;
+	char name[RF_NAME_ROOM];
+	char lane[16]; /* of its gathers */
 	unsigned int rank, ranks;
+	uint8_t member[RF_RANKS_MAX]; /* the job's rank of each of its ranks */
+	uint8_t set[16];              /* the same as a set */
+	struct rf_member_peer peers[RF_RANKS_MAX];
 	unsigned int timeout_ms, box_timeout_ms;
 	enum rf_schedule schedule;
 	uint32_t box_ip;
 	bool have_box_mac RF_LOCKED; /* learnt by an earlier group */
 	uint8_t box_mac[6] RF_LOCKED;
-	uint64_t job;
-	uint8_t key[RF_CTL_KEY_BYTES];
-	struct rf_member_peer peers[RF_RANKS_MAX];
-	struct rf_group *groups RF_LOCKED;
-	unsigned int next_number RF_LOCKED;
+	unsigned int n_groups RF_LOCKED;
 	unsigned int barriers RF_LOCKED;
-	pthread_mutex_t store_lock;
-	struct rf_store *store; /* NULL for one rank; used under store_lock */
-	struct rf_store_server *server;
-	struct rf_announce announces[4] RF_LOCKED;
-	unsigned int n_announces RF_LOCKED;
+	unsigned int splits RF_LOCKED;
 	/* a group has failed: do not wait long for the others any more */
 	bool troubled RF_LOCKED;
-	uint64_t store_due RF_LOCKED; /* next look at the store */
-	int status RF_LOCKED;         /* 0, or RF_ERR_RANK_LOST: no group of it can continue */
+	int status RF_LOCKED; /* 0, or RF_ERR_RANK_LOST: no group of it can continue */
 	char text[RF_TEXT_MAX] RF_LOCKED;
 };
 
@@ -134,8 +151,16 @@ struct rf_context {
 	bool thread_on;
 	pthread_t thread;
 	atomic_bool stop;
-	struct rf_comm *comm RF_LOCKED;
-	bool has_comm RF_LOCKED; /* or it is being made */
+	unsigned int rank, ranks; /* as the program has said; ranks 0: it has not */
+	enum rf_job_state job_state RF_LOCKED;
+	struct rf_job job;
+	unsigned int n_comms RF_LOCKED; /* those that are being made included */
+	struct rf_comm *comms RF_LOCKED;
+	struct rf_group *groups RF_LOCKED; /* of all communicators */
+	struct rf_announce announces[4] RF_LOCKED;
+	unsigned int n_announces RF_LOCKED;
+	uint64_t store_due RF_LOCKED;       /* next look at the store */
+	unsigned int next_number RF_LOCKED; /* of groups of one rank */
 	uint32_t next_qpn RF_LOCKED;
 	uint64_t round_at RF_LOCKED;        /* last round */
 	uint64_t link_due RF_LOCKED;        /* next look at the link */
@@ -198,8 +223,8 @@ unsigned int rf_group_progress(struct rf_group *group, uint64_t now) RF_REQUIRES
 
 /* ---- listen.c ---- */
 
-/* Drains store events. */
-void rf_comm_listen(struct rf_comm *comm) RF_REQUIRES(rf_context_class) RF_REQUIRES(rf_store_class);
+/* Drains store events, and announces what this rank has to. Only while the job is up. */
+void rf_job_listen(struct rf_context *ctx) RF_REQUIRES(rf_context_class);
 
 /* ---- round.c. Under the lock. ---- */
 
@@ -215,12 +240,15 @@ uint64_t rf_next_timeout(const struct rf_context *ctx) RF_REQUIRES(rf_context_cl
  * The lock is released meanwhile. Returns false once `until` has passed.
  */
 bool rf_sleep(struct rf_context *ctx, uint64_t until) RF_REQUIRES(rf_context_class);
-/* Work to do while a gather waits. For rf_store_set_idle(): arg is the communicator. */
-void rf_comm_idle(void *arg) RF_REQUIRES(rf_store_class) RF_EXCLUDES(rf_context_class);
-/* A gather that records the text of an error. */
-int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
-		   void *values, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class)
-	RF_EXCLUDES(rf_store_class);
+/*
+ * A gather of the ranks of comm: values[rank * len]. In the lane of comm, or of a group. Makes
+ * progress meanwhile. An error's text is recorded.
+ */
+int rf_comm_gather(struct rf_comm *comm, const char *lane, const char *name, const void *value,
+		   size_t len, void *values, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class);
+/* Takes part in any gather of the job. As rf_comm_gather(), but in the order of the job's ranks. */
+int rf_job_gather(struct rf_context *ctx, const struct rf_store_gather *g, void *values)
+	RF_EXCLUDES(rf_context_class);
 
 /* ---- progress.c ---- */
 
@@ -246,6 +274,21 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 /* The same with the connections of a NIC (NULL: none), which it also owns. */
 int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
 			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out);
+
+/* ---- job.c ---- */
+
+/*
+ * The job is up when this returns 0, and stays so until rf_job_drop(): the first caller makes it,
+ * together with the other processes. config: NULL for the environment's settings. Errors as of
+ * rf_comm_create(), recorded.
+ */
+int rf_job_take(struct rf_context *ctx, const struct rf_comm_config *config)
+	RF_EXCLUDES(rf_context_class);
+/*
+ * The last one that has taken the job ends it: waits at most so long for the other processes, and
+ * closes the store.
+ */
+void rf_job_drop(struct rf_context *ctx, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class);
 
 /* ---- call.c. Under the lock. ---- */
 

@@ -332,8 +332,8 @@ int rf_context_destroy(struct rf_context *ctx)
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
-	if (ctx->comm) {
-		rf_fail(ctx, RF_ERR_BUSY, "destroy the communicator first");
+	if (ctx->n_comms) {
+		rf_fail(ctx, RF_ERR_BUSY, "destroy the communicators first");
 		rf_unlock(ctx);
 		return RF_ERR_BUSY;
 	}
@@ -382,7 +382,7 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
 		s.rx_dropped = e->rx_frames - e->rx_roce - e->rx_arp - e->rx_icmp - e->rx_control;
 	}
 	stats_qp(&s, &ctx->past);
-	for (g = ctx->comm ? ctx->comm->groups : NULL; g; g = g->next) {
+	for (g = ctx->groups; g; g = g->next) {
 		if (g->roce.to_next)
 			stats_qp(&s, roce_qp_counters(g->roce.to_next));
 		if (g->roce.from_prev)

@@ -31,12 +31,12 @@ void rf_request_done(struct rf_request *r, int status)
 
 static void group_announce(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
-	struct rf_comm *comm = g->comm;
+	struct rf_context *ctx = g->comm->ctx;
 	struct rf_announce *a;
 
-	if (!comm->store || comm->n_announces == sizeof(comm->announces) / sizeof(*a))
+	if (g->comm->ranks == 1 || ctx->n_announces == sizeof(ctx->announces) / sizeof(*a))
 		return;
-	a = &comm->announces[comm->n_announces++];
+	a = &ctx->announces[ctx->n_announces++];
 	a->status = rf_member_status(g->member);
 	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number, rf_member_text(g->member));
 }

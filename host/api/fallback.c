@@ -19,7 +19,7 @@ static void fallback_gather(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		rf_fail(ctx, ret, "the ranks' messages are too long");
 	} else {
 		rf_unlock(ctx);
-		ret = rf_comm_gather(g->comm, want.name, want.value, want.len, values,
+		ret = rf_comm_gather(g->comm, g->lane, want.name, want.value, want.len, values,
 				     want.timeout_ms);
 		rf_lock(ctx);
 	}
@@ -33,8 +33,13 @@ static void fallback_create(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	enum rf_type type = rf_fallback_ring_type(g->resume);
 	enum rf_op op = rf_fallback_ring_op(g->resume);
 	struct rf_group *ring = NULL;
+	char name[RF_NAME_ROOM];
 	int ret;
 
+	/* in a lane of its own if the group has one */
+	snprintf(name, sizeof(name), "/ring of group %u", g->number);
+	if (g->name[0])
+		config.name = name;
 	config.schedule = RF_SCHEDULE_RING;
 	config.fallback = RF_FALLBACK_NONE;
 	config.timeout_ms = (unsigned int)(g->timeout_ns / RF_NS_PER_MS);

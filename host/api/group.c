@@ -10,6 +10,10 @@
 /* The longest pause between two repeats of a packet, as a multiple of the first. */
 #define RETRY_STRETCH 64u
 
+/* The box knows a group by 16 bits, of which the member needs one. */
+#define NUMBER_MASK 0x7fffu
+#define COUNTER_GROUPS 0
+
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_group_config, member) +                  \
 					       sizeof((config)->member)                            \
@@ -50,6 +54,21 @@ static int fallback_setting(enum rf_fallback wanted, enum rf_fallback *fallback,
 	return RF_ERR_INVALID;
 }
 
+/* A named group meets in a lane of its own, so that the order of creation does not matter. */
+static int name_setting(struct rf_group *g, const char *name, char *why, size_t room)
+{
+	snprintf(g->lane, sizeof(g->lane), "%s", g->comm->lane);
+	if (!name || !*name)
+		return RF_OK;
+	if (strlen(name) >= sizeof(g->name)) {
+		snprintf(why, room, "the name of a group is longer than %u bytes", RF_NAME_MAX);
+		return RF_ERR_INVALID;
+	}
+	snprintf(g->name, sizeof(g->name), "%s", name);
+	snprintf(g->lane, sizeof(g->lane), "%s/%s", g->comm->lane, name);
+	return RF_OK;
+}
+
 /* JOIN flags: how the box treats the group. */
 static int group_flags(struct rf_group *g, const struct rf_group_config *config, char *why,
 		       size_t room)
@@ -86,7 +105,7 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 			  size_t room)
 {
 	uint64_t slots = CONFIG(config, slots, 0);
-	int ret = RF_OK;
+	int ret = name_setting(g, CONFIG(config, name, NULL), why, room);
 
 	g->schedule = CONFIG(config, schedule, RF_SCHEDULE_DEFAULT);
 	if (g->schedule == RF_SCHEDULE_DEFAULT)
@@ -94,7 +113,7 @@ static int group_settings(struct rf_group *g, const struct rf_group_config *conf
 	g->timeout_ns = CONFIG(config, timeout_ms, 0) * RF_NS_PER_MS;
 	if (!g->timeout_ns)
 		g->timeout_ns = g->comm->timeout_ms * RF_NS_PER_MS;
-	if (!slots)
+	if (!ret && !slots)
 		ret = rf_setting_number("RF_SLOTS", 16, 32768, &slots, why, room);
 	if (!ret && (slots < 16 || slots > 32768 || (slots & (slots - 1)))) {
 		snprintf(why, room, "%llu slots: expected a power of two from 16 to 32768",
@@ -125,7 +144,7 @@ static void group_gather(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	int ret;
 
 	rf_unlock(ctx);
-	ret = values ? rf_comm_gather(g->comm, want.name, want.value, want.len, values,
+	ret = values ? rf_comm_gather(g->comm, g->lane, want.name, want.value, want.len, values,
 				      want.timeout_ms)
 		     : rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the ranks' messages");
 	rf_lock(ctx);
@@ -164,12 +183,14 @@ static void group_drive(struct rf_group *g) RF_REQUIRES(rf_context_class)
 
 static void group_unlink(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
-	struct rf_group **at = &g->comm->groups;
+	struct rf_group **at = &g->comm->ctx->groups;
 
 	while (*at && *at != g)
 		at = &(*at)->next;
-	if (*at)
-		*at = g->next;
+	if (!*at)
+		return;
+	*at = g->next;
+	g->comm->n_groups--;
 }
 
 void rf_group_end(struct rf_group *g, bool together)
@@ -240,7 +261,7 @@ static int group_member(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		.rank = comm->rank,
 		.ranks = comm->ranks,
 		.peers = comm->peers,
-		.store = comm->store != NULL,
+		.store = comm->ranks > 1,
 		.number = g->number,
 		.type = g->type,
 		.op = g->op,
@@ -263,13 +284,13 @@ static int group_member(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	cfg.client = (struct rf_client_cfg){.ip = ctx->ip,
 					    .box_ip = comm->box_ip,
 					    .vlan = RF_CTL_NO_VLAN,
-					    .job = comm->job,
+					    .job = ctx->job.number,
 					    .answer_ns = comm->box_timeout_ms * RF_NS_PER_MS,
 					    .answer_name = "RF_BOX_TIMEOUT",
 					    .have_box_mac = comm->have_box_mac};
 	while (!cfg.client.token)
 		rf_random(&cfg.client.token, sizeof(cfg.client.token));
-	memcpy(cfg.client.key, comm->key, sizeof(cfg.client.key));
+	memcpy(cfg.client.key, ctx->job.key, sizeof(cfg.client.key));
 	memcpy(cfg.client.box_mac, comm->box_mac, sizeof(cfg.client.box_mac));
 	if (comm->ranks > 1) {
 		memcpy(cfg.client.mac, ctx->io->mac, sizeof(cfg.client.mac));
@@ -297,6 +318,36 @@ static int group_fallback(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		       : RF_OK;
 }
 
+/*
+ * The ranks meet for the first time, by name, and get a number for the group. Under the lock, which
+ * is released meanwhile.
+ */
+static int group_number(struct rf_group *g) RF_REQUIRES(rf_context_class)
+{
+	struct rf_comm *comm = g->comm;
+	struct rf_context *ctx = comm->ctx;
+	char name[RF_STORE_KEY_MAX + 1];
+	uint32_t number = 0;
+	struct rf_store_gather want = {.ranks = comm->set,
+				       .lane = g->lane,
+				       .name = name,
+				       .timeout_ms = comm->timeout_ms,
+				       .number = &number,
+				       .counter = COUNTER_GROUPS};
+	int ret;
+
+	if (comm->ranks == 1) {
+		g->number = ctx->next_number++;
+		return RF_OK;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(name) - 1, "the start of a group");
+	rf_unlock(ctx);
+	ret = rf_job_gather(ctx, &want, NULL);
+	rf_lock(ctx);
+	g->number = number & NUMBER_MASK;
+	return ret;
+}
+
 /* Makes the group, together with the other ranks. Under the lock, which is released meanwhile. */
 static int group_make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
@@ -307,12 +358,14 @@ static int group_make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 
 	if (comm->status)
 		return rf_fail(ctx, comm->status, "%s", comm->text);
-	g->number = comm->next_number++;
-	ret = group_member(g);
+	ret = group_number(g);
+	if (!ret)
+		ret = group_member(g);
 	if (ret)
 		return ret;
-	g->next = comm->groups;
-	comm->groups = g;
+	g->next = ctx->groups;
+	ctx->groups = g;
+	comm->n_groups++;
 	rf_member_start(g->member, rf_now());
 	group_drive(g);
 	/* a box that does not answer may have been replaced: resolve its address again */

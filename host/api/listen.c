@@ -5,52 +5,73 @@
 #include <stdlib.h>
 
 /* An announcement is "<number of the group>|text", so that the right group is ended. */
-static void announced(struct rf_comm *comm, const struct rf_store_event *e)
+static void announced(struct rf_context *ctx, const struct rf_store_event *e)
 	RF_REQUIRES(rf_context_class)
 {
 	char *end;
 	unsigned long number = strtoul(e->text, &end, 10);
 	struct rf_group *g;
+	unsigned int r;
 
-	for (g = comm->groups; g; g = g->next)
-		if (*end == '|' && g->number == number) {
-			rf_member_announced(g->member, e->rank, e->status, end + 1, rf_now());
-			rf_group_events(g);
-		}
+	for (g = ctx->groups; g; g = g->next) {
+		if (*end != '|' || g->number != number)
+			continue;
+		for (r = 0; r < g->comm->ranks && g->comm->member[r] != e->rank; r++)
+			;
+		if (r == g->comm->ranks)
+			continue;
+		rf_member_announced(g->member, r, e->status, end + 1, rf_now());
+		rf_group_events(g);
+	}
 }
 
+/* No group of a communicator can continue. */
 static void lost(struct rf_comm *comm, const char *text) RF_REQUIRES(rf_context_class)
 {
 	struct rf_group *g;
 
-	if (comm->status)
+	if (comm->status || comm->ranks == 1)
 		return;
 	comm->status = RF_ERR_RANK_LOST;
 	snprintf(comm->text, sizeof(comm->text), "%s", text);
-	for (g = comm->groups; g; g = g->next)
-		rf_group_fail(g, false, RF_ERR_RANK_LOST, "%s", text);
+	for (g = comm->ctx->groups; g; g = g->next)
+		if (g->comm == comm)
+			rf_group_fail(g, false, RF_ERR_RANK_LOST, "%s", text);
 	pthread_cond_broadcast(&comm->ctx->cond);
 }
 
-void rf_comm_listen(struct rf_comm *comm)
+/* The process of a rank of the job has ended: that concerns the communicators with it. */
+static void lost_rank(struct rf_context *ctx, unsigned int rank) RF_REQUIRES(rf_context_class)
 {
-	struct rf_store_event e;
-	unsigned int k;
 	char text[RF_TEXT_MAX];
+	struct rf_comm *comm;
+
+	for (comm = ctx->comms; comm; comm = comm->next)
+		for (unsigned int r = 0; r < comm->ranks; r++) {
+			if (comm->member[r] != rank)
+				continue;
+			rf_member_lost_text(r, text, sizeof(text));
+			lost(comm, text);
+		}
+}
+
+void rf_job_listen(struct rf_context *ctx)
+{
+	struct rf_store *store = ctx->job.store;
+	struct rf_store_event e;
+	struct rf_comm *comm;
 	int ret;
 
-	for (k = 0; k < comm->n_announces; k++)
-		rf_store_announce(comm->store, comm->announces[k].status, comm->announces[k].text);
-	comm->n_announces = 0;
-	while ((ret = rf_store_poll(comm->store, &e)) != 0) {
-		if (ret < 0)
-			lost(comm,
-			     "the connection to rank 0's store has ended: its process has ended; "
-			     "see its output for the cause");
-		else if (e.status == RF_ERR_RANK_LOST && !e.text[0]) {
-			rf_member_lost_text(e.rank, text, sizeof(text));
-			lost(comm, text);
-		} else
-			announced(comm, &e);
+	for (unsigned int k = 0; k < ctx->n_announces; k++)
+		rf_store_announce(store, ctx->announces[k].status, ctx->announces[k].text);
+	ctx->n_announces = 0;
+	while ((ret = rf_store_poll(store, &e)) != 0) {
+		if (ret > 0 && e.status == RF_ERR_RANK_LOST && !e.text[0])
+			lost_rank(ctx, e.rank);
+		else if (ret > 0)
+			announced(ctx, &e);
+		for (comm = ret < 0 ? ctx->comms : NULL; comm; comm = comm->next)
+			lost(comm, "the connection to rank 0's store has ended: its process has "
+				   "ended; see its output for the cause");
 	}
 }

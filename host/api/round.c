@@ -29,33 +29,36 @@ static void capture(struct rf_context *ctx, enum rf_pcapng_dir dir, const uint8_
 		rf_context_pcap_end(ctx);
 }
 
-/* Whether a frame may be for a client of the box: ARP, or IPv4 from the box's address. */
-static bool for_client(const struct rf_comm *comm, const uint8_t *frame, size_t len)
+/* ARP: it may be for the client of every box. */
+#define ANY_BOX UINT32_MAX
+
+/* The box that a frame may come from, if it may be for a client: ARP, or IPv4. 0: it is neither. */
+static uint32_t for_client(const uint8_t *frame, size_t len)
 {
 	size_t l2 = 12;
 	uint16_t type;
 
 	if (len < 60)
-		return false;
+		return 0;
 	if (rf_get_be16(frame + l2) == RF_INET_TYPE_VLAN)
 		l2 += 4;
 	type = rf_get_be16(frame + l2);
 	if (type == RF_INET_TYPE_ARP)
-		return true;
-	return type == RF_INET_TYPE_IPV4 && rf_get_be32(frame + l2 + 2 + 12) == comm->box_ip;
+		return ANY_BOX;
+	return type == RF_INET_TYPE_IPV4 ? rf_get_be32(frame + l2 + 2 + 12) : 0;
 }
 
 static void frame_in(struct rf_context *ctx, uint64_t now, const uint8_t *frame, size_t len)
 	RF_REQUIRES(rf_context_class)
 {
-	struct rf_group *g = NULL;
+	uint32_t from = for_client(frame, len);
+	struct rf_group *g;
 
 	if (ctx->pcap)
 		capture(ctx, RF_PCAPNG_IN, frame, len);
-	if (ctx->comm && ctx->comm->groups && for_client(ctx->comm, frame, len))
-		g = ctx->comm->groups;
-	for (; g; g = g->next) {
-		if (!rf_member_rx(g->member, now, frame, len))
+	for (g = from ? ctx->groups : NULL; g; g = g->next) {
+		if ((from != ANY_BOX && from != g->comm->box_ip) ||
+		    !rf_member_rx(g->member, now, frame, len))
 			continue;
 		/* a caller may be waiting for this answer */
 		pthread_cond_broadcast(&ctx->cond);
@@ -70,7 +73,7 @@ static size_t frame_out(struct rf_context *ctx, uint64_t now, uint8_t *frame, si
 {
 	struct rf_group *g;
 
-	for (g = ctx->comm ? ctx->comm->groups : NULL; g; g = g->next) {
+	for (g = ctx->groups; g; g = g->next) {
 		size_t len = rf_member_tx(g->member, now, frame, room);
 
 		if (len)
@@ -101,17 +104,14 @@ static unsigned int send_all(struct rf_context *ctx, uint64_t now) RF_REQUIRES(r
 	return sent;
 }
 
-/* Polls the store from time to time, unless another thread is using it. */
-static void listen_store(struct rf_comm *comm, uint64_t now) RF_REQUIRES(rf_context_class)
+/* Polls the store from time to time. */
+static void listen_store(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_context_class)
 {
-	if (!comm->store || (now < comm->store_due && !comm->n_announces))
+	if (ctx->job_state != RF_JOB_UP || !ctx->job.store ||
+	    (now < ctx->store_due && !ctx->n_announces))
 		return;
-	/* Also if a thread that waits in a gather has the lock: else this one would never sleep. */
-	comm->store_due = now + RF_STORE_POLL_NS;
-	if (!rf_mutex_trylock(&comm->store_lock, rf_store_class))
-		return;
-	rf_comm_listen(comm);
-	rf_mutex_unlock(&comm->store_lock, rf_store_class);
+	ctx->store_due = now + RF_STORE_POLL_NS;
+	rf_job_listen(ctx);
 }
 
 /* Groups fail at once, before a deadline, if the cable is unplugged or a simulator has ended. */
@@ -122,16 +122,16 @@ static void watch_link(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_cont
 	if (now < ctx->link_due)
 		return;
 	ctx->link_due = now + LINK_NS;
-	if (ctx->io->ops->link(ctx->io) != 0 || !ctx->comm->groups)
+	if (ctx->io->ops->link(ctx->io) != 0 || !ctx->groups)
 		ctx->link_seen = now;
 	if (now - ctx->link_seen < LINK_DOWN_NS)
 		return;
-	for (g = ctx->comm->groups; g; g = g->next)
+	for (g = ctx->groups; g; g = g->next)
 		rf_group_fail(
 			g, true, RF_ERR_DEVICE,
 			"the network device of rank %u has had no link for %llu ms: check the "
 			"switch, or the process at the other end of its socket",
-			ctx->comm->rank, (unsigned long long)(LINK_DOWN_NS / RF_NS_PER_MS));
+			g->comm->rank, (unsigned long long)(LINK_DOWN_NS / RF_NS_PER_MS));
 }
 
 static unsigned int receive(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_context_class)
@@ -159,26 +159,23 @@ unsigned int rf_round(struct rf_context *ctx)
 		return 0;
 	done = receive(ctx, now);
 	ctx->round_at = now;
-	if (ctx->comm) {
-		listen_store(ctx->comm, now);
-		watch_link(ctx, now);
-		for (g = ctx->comm->groups; g; g = g->next)
-			done += rf_group_progress(g, now);
-	}
+	listen_store(ctx, now);
+	watch_link(ctx, now);
+	for (g = ctx->groups; g; g = g->next)
+		done += rf_group_progress(g, now);
 	return done + send_all(ctx, now);
 }
 
 uint64_t rf_next_timeout(const struct rf_context *ctx)
 {
-	const struct rf_comm *comm = ctx->comm;
 	const struct rf_group *g;
 	uint64_t next = ctx->ep ? roce_endpoint_next_timeout(ctx->ep) : RF_NEVER;
 
-	if (comm && comm->store && comm->store_due < next)
-		next = comm->store_due;
-	if (comm && comm->groups && ctx->link_due < next)
+	if (ctx->job_state == RF_JOB_UP && ctx->job.store && ctx->store_due < next)
+		next = ctx->store_due;
+	if (ctx->groups && ctx->link_due < next)
 		next = ctx->link_due;
-	for (g = comm ? comm->groups : NULL; g; g = g->next) {
+	for (g = ctx->groups; g; g = g->next) {
 		uint64_t t = rf_member_next_timeout(g->member);
 
 		next = t < next ? t : next;

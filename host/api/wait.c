@@ -1,8 +1,12 @@
 /* Callers that wait: for a change under the lock, and for the other ranks at the store. */
 #include "host/api/api.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* Time between two looks at other work while a gather waits. */
+#define GATHER_WAIT_MS 5u
 
 bool rf_sleep(struct rf_context *ctx, uint64_t until)
 {
@@ -35,32 +39,70 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until)
 	return true;
 }
 
-void rf_comm_idle(void *arg)
+/* Work to do while a gather waits. */
+static void idle(struct rf_context *ctx)
 {
-	struct rf_comm *comm = arg;
-
-	rf_lock(comm->ctx);
-	rf_comm_listen(comm);
-	if (comm->ctx->manual)
-		rf_round(comm->ctx);
-	rf_unlock(comm->ctx);
+	rf_lock(ctx);
+	if (ctx->job_state == RF_JOB_UP)
+		rf_job_listen(ctx);
+	if (ctx->manual)
+		rf_round(ctx);
+	rf_unlock(ctx);
 }
 
-int rf_comm_gather(struct rf_comm *comm, const char *name, const void *value, size_t len,
-		   void *values, unsigned int timeout_ms)
+int rf_job_gather(struct rf_context *ctx, const struct rf_store_gather *g, void *values)
 {
+	struct rf_store *store = ctx->job.store;
+	struct rf_store_call *call;
 	char text[RF_TEXT_MAX];
 	int ret;
 
-	if (!comm->store) {
+	rf_log_line(&ctx->log, RF_LOG_TRACE, "meets the other ranks at \"%s\"", g->name);
+	ret = rf_store_start(store, g, &call, text, sizeof(text));
+	if (ret)
+		return rf_fail(ctx, ret, "%s", text);
+	while ((ret = rf_store_test(store, call, values, text, sizeof(text))) == RF_IN_PROGRESS) {
+		rf_store_wait(store, GATHER_WAIT_MS);
+		idle(ctx);
+	}
+	return ret ? rf_fail(ctx, ret, "%s", text) : RF_OK;
+}
+
+/* Values come in the order of the job's ranks, which need not be that of the communicator. */
+static void by_rank(const struct rf_comm *comm, const uint8_t *from, size_t len, uint8_t *to)
+{
+	for (unsigned int r = 0; r < comm->ranks; r++) {
+		unsigned int place = 0;
+
+		for (unsigned int other = 0; other < comm->ranks; other++)
+			place += comm->member[other] < comm->member[r];
+		memcpy(to + r * len, from + place * len, len);
+	}
+}
+
+int rf_comm_gather(struct rf_comm *comm, const char *lane, const char *name, const void *value,
+		   size_t len, void *values, unsigned int timeout_ms)
+{
+	struct rf_store_gather g = {.ranks = comm->set,
+				    .lane = lane,
+				    .name = name,
+				    .value = value,
+				    .len = len,
+				    .timeout_ms = timeout_ms};
+	uint8_t *all;
+	int ret;
+
+	if (comm->ranks == 1) {
 		if (len)
 			memcpy(values, value, len);
 		return RF_OK;
 	}
-	rf_log_line(&comm->ctx->log, RF_LOG_TRACE, "meets the other ranks at \"%s\"", name);
-	rf_mutex_lock(&comm->store_lock, rf_store_class);
-	ret = rf_store_gather(comm->store, name, value, len, values, timeout_ms, text,
-			      sizeof(text));
-	rf_mutex_unlock(&comm->store_lock, rf_store_class);
-	return ret ? rf_fail(comm->ctx, ret, "%s", text) : RF_OK;
+	all = malloc(comm->ranks * len + 1);
+	if (!all)
+		return rf_fail(comm->ctx, RF_ERR_NO_MEMORY, "no memory for the ranks' messages");
+	ret = rf_job_gather(comm->ctx, &g, all);
+	if (!ret && len)
+		by_rank(comm, all, len, values);
+	free(all);
+	return ret;
 }

@@ -24,11 +24,14 @@
 
 struct rf_store_server;
 
+/* The port that it listens at. */
+unsigned int rf_store_server_port(const struct rf_store_server *server);
+
 /*
  * Starts the server's thread. host: name or address to listen on; if it is not an address of this
- * machine, listens on all addresses. job: not 0. key: 16 bytes, of the job. RF_ERR_RANK_TAKEN:
- * another ringfold store already has the port. RF_ERR_BOOTSTRAP: something else has it, or the name
- * is unknown.
+ * machine, listens on all addresses. port: 0 for any that is free. job: not 0. key: 16 bytes, of
+ * the job. RF_ERR_RANK_TAKEN: another ringfold store already has the port. RF_ERR_BOOTSTRAP:
+ * something else has it, or the name is unknown.
  */
 int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint64_t job,
 		   const uint8_t key[16], struct rf_store_server **server, char *why, size_t room);
@@ -75,9 +78,11 @@ struct rf_store_gather {
 	unsigned int timeout_ms;
 	/*
 	 * On success *number is one that the ranks of this gather share, and no gather before or
-	 * after it has (modulo 2^32). NULL on all ranks: none is needed.
+	 * after it has from the same counter (modulo 2^32): 0, 1, 2, ... NULL on all ranks: none is
+	 * needed.
 	 */
 	uint32_t *number;
+	unsigned int counter; /* 0 or 1, if there is a number */
 };
 
 struct rf_store_call;

@@ -62,7 +62,7 @@ static void call_send(struct rf_store *s, struct rf_store_call *c) RF_REQUIRES(s
 
 	rf_put_be32(body, c->id);
 	rf_put_be32(body + 4, c->timeout_ms);
-	body[8] = c->number ? STORE_F_NUMBER : 0;
+	body[8] = c->number ? (uint8_t)(c->counter + 1) : 0;
 	memcpy(body + 9, c->ranks, sizeof(c->ranks));
 	at += put_string(body + at, c->lane);
 	at += put_string(body + at, c->name);
@@ -239,6 +239,7 @@ int rf_store_start(struct rf_store *s, const struct rf_store_gather *g, struct r
 	snprintf(c->name, sizeof(c->name), "%s", g->name);
 	c->timeout_ms = g->timeout_ms;
 	c->number = g->number;
+	c->counter = g->counter < STORE_COUNTERS ? g->counter : 0;
 	c->len = g->len;
 	if (g->len)
 		memcpy(c->value, g->value, g->len);

@@ -31,6 +31,7 @@ struct rf_store_call {
 	char name[RF_STORE_KEY_MAX + 1];
 	unsigned int timeout_ms;
 	uint32_t *number;
+	unsigned int counter;
 	bool sent;   /* not before the one before it in its lane has ended */
 	bool done;   /* status and text, or values */
 	bool orphan; /* nobody waits for it any more */

@@ -57,7 +57,7 @@ static void meet_done(struct rf_store_server *s, struct store_meet *m)
 	for (unsigned int r = 0; r < s->ranks; r++)
 		all = all && store_set_has(m->ranks, r);
 	s->assembled = s->assembled || all;
-	rf_put_be32(head + 4, m->numbered ? ++s->number : 0);
+	rf_put_be32(head + 4, m->counter ? s->number[m->counter - 1]++ : 0);
 	for (unsigned int r = 0; r < s->ranks; r++) {
 		struct store_conn *c = store_set_has(m->ranks, r) ? store_conn_of(s, r) : NULL;
 
@@ -87,7 +87,7 @@ static size_t read_string(const uint8_t *p, size_t len, size_t least, size_t mos
 /* A rank's request to take part. */
 struct wish {
 	uint32_t id, timeout_ms;
-	bool numbered;
+	uint8_t counter;
 	uint8_t ranks[16];
 	char lane[RF_STORE_LANE_MAX + 1];
 	char name[RF_STORE_KEY_MAX + 1];
@@ -104,10 +104,12 @@ static bool read_wish(const struct rf_store_server *s, const struct store_conn *
 		return false;
 	w->id = rf_get_be32(p);
 	w->timeout_ms = rf_get_be32(p + 4);
-	w->numbered = p[8] & STORE_F_NUMBER;
+	w->counter = p[8];
 	memcpy(w->ranks, p + 9, 16);
 	p += STORE_GATHER_HEAD;
 	len -= STORE_GATHER_HEAD;
+	if (w->counter > STORE_COUNTERS)
+		return false;
 	for (unsigned int r = s->ranks; r < RF_RANKS_MAX; r++)
 		if (store_set_has(w->ranks, r))
 			return false;
@@ -187,7 +189,7 @@ bool store_meet_join(struct rf_store_server *s, struct store_conn *c, const uint
 	m->came++;
 	m->id[c->rank] = w.id;
 	m->until[c->rank] = rf_now_ms() + w.timeout_ms;
-	m->numbered = m->numbered || w.numbered;
+	m->counter = w.counter > m->counter ? w.counter : m->counter;
 	for (unsigned int r = 0; r < s->ranks; r++)
 		if (s->gone[r] && store_set_has(m->ranks, r)) {
 			store_set_add(gone, r);

@@ -126,6 +126,16 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
 	return RF_OK;
 }
 
+unsigned int rf_store_server_port(const struct rf_store_server *server)
+{
+	struct sockaddr_in address = {0};
+	socklen_t size = sizeof(address);
+
+	if (getsockname(server->listen_fd, (struct sockaddr *)&address, &size) != 0)
+		return 0;
+	return ntohs(address.sin_port);
+}
+
 void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_ms)
 {
 	uint64_t one = 1;

@@ -39,7 +39,7 @@ struct store_meet {
 	unsigned int n;    /* ... and how many these are */
 	char lane[RF_STORE_LANE_MAX + 1];
 	char name[RF_STORE_KEY_MAX + 1];
-	bool numbered;
+	uint8_t counter; /* from 1; 0: it gets no number */
 	uint8_t came_set[16];
 	unsigned int came;
 	uint32_t id[RF_RANKS_MAX];    /* of those that have come */
@@ -65,7 +65,7 @@ struct rf_store_server {
 	struct store_conn conns[STORE_CONNS];
 	struct store_meet *meets;
 	unsigned int n_meets;
-	uint32_t number; /* of the last gather that got one */
+	uint32_t number[STORE_COUNTERS]; /* for the next gather that gets one */
 	/* set by other threads */
 	pthread_mutex_t lock;
 	bool stop RF_GUARDED_BY(store_server_class);

@@ -41,7 +41,7 @@ enum store_verb {
 #define STORE_GATHER_HEAD 25u /* before the strings */
 #define STORE_VALUES_HEAD 8u
 #define STORE_FAILED_HEAD 24u
-#define STORE_F_NUMBER 1u /* the gather gets a number */
+#define STORE_COUNTERS 2u /* flags: 0, or the counter, from 1, that gives the gather a number */
 /* Longest message from a client, and from the server: 128 values. */
 #define STORE_REQUEST_MAX                                                                          \
 	(STORE_HEAD + STORE_GATHER_HEAD + 2u + RF_STORE_LANE_MAX + RF_STORE_KEY_MAX +              \

@@ -235,6 +235,7 @@ static void hostile_bytes(void **state)
 		{[3] = 29, STORE_GATHER, [14] = 7, [31] = 1, 'n'},       /* rank 2 of 2 */
 		{[3] = 29, STORE_GATHER, [14] = 3, [29] = 1, 0, 1, 'n'}, /* rank 120 of 2 */
 		{[3] = 29, STORE_GATHER, [14] = 1, [31] = 1, 'n'},       /* without the sender */
+		{[3] = 29, STORE_GATHER, [13] = 3, 3, [31] = 1, 'n'},    /* a third counter */
 		{0, 0, 0, 3, STORE_ANNOUNCE, 1, 2},                      /* too short */
 		{0, 0, 0, 2, 2, 1},                                      /* unknown */
 		{0, 0, 0, 1, 99},                                        /* unknown */

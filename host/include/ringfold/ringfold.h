@@ -128,7 +128,7 @@ enum rf_log_level {
 
 /* Opaque objects. Destroy each one before the object it was created from. */
 struct rf_context; /* a process's network device */
-struct rf_comm;    /* the ranks of a job */
+struct rf_comm;    /* ranks that make calls together */
 struct rf_group;   /* ranks that reduce together, with one type and operation */
 struct rf_request; /* one outstanding all-reduce */
 
@@ -247,6 +247,8 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats);
 /* ---- communicator -----------------------------------------------------------------------------
  */
 
+#define RF_NAME_MAX 63u /* bytes of a name */
+
 struct rf_comm_config {
 	size_t size; /* sizeof(struct rf_comm_config) */
 	/*
@@ -274,28 +276,60 @@ struct rf_comm_config {
 	const char *key;
 	/* RF_SCHEDULE */
 	enum rf_schedule schedule;
+	/*
+	 * The communicator's name, at most RF_NAME_MAX bytes, the same on its ranks. It is part of
+	 * every match: ranks that make communicators of different names in different order, or in
+	 * several threads, still meet in the right ones. NULL: those without a name are matched by
+	 * the order of their creation.
+	 */
+	const char *name;
+	/*
+	 * The processes that take part, by their rank in the job, in the order of their ranks in
+	 * the communicator; the same list on all of them, own rank included. NULL: all processes.
+	 */
+	const unsigned int *members;
+	unsigned int n_members;
 };
 #define RF_COMM_CONFIG_INIT                                                                        \
 	{                                                                                          \
-		sizeof(struct rf_comm_config), 0, 0, 0, 0, 0, 0, 0, 0, RF_SCHEDULE_DEFAULT         \
+		sizeof(struct rf_comm_config), 0, 0, 0, 0, 0, 0, 0, 0, RF_SCHEDULE_DEFAULT, 0, 0,  \
+			0                                                                          \
 	}
 
 /*
- * Collective: returns when all ranks have called it. Errors: RF_ERR_RANK_MISSING (names them),
- * RF_ERR_RANK_TAKEN, RF_ERR_BOOTSTRAP, RF_ERR_MISMATCH (ranks disagree about ranks, MTU or
- * schedule), RF_ERR_INVALID. A context can have one communicator at a time.
+ * Collective: returns when all ranks have called it.
+ *
+ * A context may have several communicators. With the first one the process joins the job: its rank
+ * and number of ranks, root, port, job and key are those of the job until the last one is
+ * destroyed, and later configs need not repeat them. The first one is complete when all processes
+ * of the job have called this function, each for whatever communicator it is a rank of. So every
+ * process must make at least one.
+ *
+ * Errors: RF_ERR_RANK_MISSING (names them), RF_ERR_RANK_TAKEN, RF_ERR_BOOTSTRAP, RF_ERR_MISMATCH
+ * (ranks disagree about the number of ranks, MTU, schedule or members), RF_ERR_RANK_LOST,
+ * RF_ERR_INVALID.
  */
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		   struct rf_comm **comm);
 
 /*
+ * Collective over the ranks of comm: makes a communicator for each color, of the ranks that give
+ * it, in the order of their keys, and of their ranks where keys are equal. Its settings are those
+ * of comm. A rank with a negative color gets none: *part is NULL. name: as in rf_comm_config, or
+ * NULL. Errors: as rf_comm_create().
+ */
+int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name,
+		  struct rf_comm **part);
+
+/*
  * Collective, bounded: waits at most the timeout for the other ranks to arrive, so that their last
- * packets are still acknowledged, then returns RF_OK. Returns RF_ERR_BUSY while a group of it
- * exists.
+ * packets are still acknowledged, then returns RF_OK. With the last communicator of a context the
+ * process leaves the job: it waits, bounded as well, for the other processes to do so. Returns
+ * RF_ERR_BUSY while a group of it exists.
  */
 int rf_comm_destroy(struct rf_comm *comm);
 
-/* Rank and number of ranks. */
+/* Rank and number of ranks in the communicator. */
 unsigned int rf_comm_rank(const struct rf_comm *comm);
 unsigned int rf_comm_ranks(const struct rf_comm *comm);
 
@@ -338,12 +372,19 @@ struct rf_group_config {
 	 * the box has failed.
 	 */
 	enum rf_fallback fallback;
+	/*
+	 * The group's name, at most RF_NAME_MAX bytes, the same on all ranks. It is part of every
+	 * match: groups of different names may be made and destroyed in different order on each
+	 * rank, by several threads. NULL: groups without a name are matched by the order of their
+	 * creation, and of all calls on the communicator.
+	 */
+	const char *name;
 };
 #define RF_STRAGGLER_SILENT 32u
 #define RF_GROUP_CONFIG_INIT                                                                       \
 	{                                                                                          \
 		sizeof(struct rf_group_config), 0, 0, RF_SCHEDULE_DEFAULT, RF_CHOICE_DEFAULT,      \
-			RF_CHOICE_DEFAULT, 0, RF_FALLBACK_DEFAULT                                  \
+			RF_CHOICE_DEFAULT, 0, RF_FALLBACK_DEFAULT, 0                               \
 	}
 
 /*

@@ -50,6 +50,7 @@ const Kind kinds[] = {
 	{".tomb.", "tombstones", false, true},
 	{"held.", "frames that are shown", false, true},
 	{".mirror.", "fields to be read back", false, true},
+	{"g_mirror.mac_", "fields to be read back", false, true},
 	// Delay lines of the error flags: an undetected error needs two bit flips.
 	{"g_wrong", "marks", false, true},
 	{"lost_line", "marks", false, true},
@@ -69,6 +70,7 @@ const Kind kinds[] = {
 	{".ingress.", "queues of ingress", false, false},
 	{".conn_table.", "connection table", false, false},
 	{".conn_static.", "connections", false, false},
+	{".macs.", "connections", false, false},
 	{".judge.", "judge", false, false},
 	{"ledger.", "ledger", false, false},
 	{".repeatq.", "repeats", false, false},

@@ -116,6 +116,8 @@ int rf_client_join(struct rf_client *c, const struct rf_ctl_join *join, uint64_t
 	c->error = RF_CLIENT_E_NONE;
 	c->qp_destroyed = c->answered = c->member = c->left_acked = false;
 	c->have_waiting = c->have_ready = c->have_failed = c->have_draining = false;
+	c->port_ip = 0;
+	c->port_mac_known = false;
 	c->refusals = 0;
 	c->last_left = 0;
 	if (c->box_mac_known)
@@ -223,13 +225,25 @@ int rf_client_release(struct rf_client *c, uint32_t ip, uint32_t qpn, uint64_t n
 
 /* ---- frames ---- */
 
+bool rf_client_goes_there(const struct rf_client *c)
+{
+	return c->port_ip != 0 && c->join.peer_ip == 0 && c->join.peer_qpn == 0;
+}
+
+uint32_t rf_client_next_hop(const struct rf_client *c)
+{
+	if (c->cfg.via_ip != 0)
+		return c->cfg.via_ip;
+	return c->box_mac_known ? c->port_ip : c->cfg.box_ip;
+}
+
 static size_t put_arp(const struct rf_client *c, uint8_t *frame)
 {
 	struct rf_arp a = {.op = RF_ARP_REQUEST,
 			   .has_vlan = c->cfg.vlan != RF_CTL_NO_VLAN,
 			   .vlan_tci = c->cfg.vlan,
 			   .sender_ip = c->cfg.ip,
-			   .target_ip = c->cfg.box_ip};
+			   .target_ip = rf_client_next_hop(c)};
 
 	memcpy(a.sender_mac, c->cfg.mac, 6);
 	return rf_arp_build(&a, frame, RF_CLIENT_FRAME_MAX);
@@ -250,13 +264,13 @@ static size_t put_request(struct rf_client *c, unsigned int verb, unsigned int f
 				  .nonce = nonce};
 	struct rf_ctl_addr a = {.vlan = c->cfg.vlan,
 				.src_ip = c->cfg.ip,
-				.dst_ip = c->cfg.box_ip,
+				.dst_ip = c->port_mac_known ? c->port_ip : c->cfg.box_ip,
 				.src_port = c->cfg.udp_port,
 				.dst_port = RF_CTL_UDP_PORT};
 	uint8_t msg[RF_CTL_MESSAGE_MAX];
 	size_t len = rf_ctl_request_put(msg, &h, body, c->cfg.key);
 
-	memcpy(a.dst_mac, c->box_mac, 6);
+	memcpy(a.dst_mac, c->port_mac_known ? c->port_mac : c->box_mac, 6);
 	memcpy(a.src_mac, c->cfg.mac, 6);
 	if (len == 0)
 		return 0;
@@ -334,8 +348,10 @@ static bool wants_membership(const struct rf_client *c)
 
 static bool wants_arp(const struct rf_client *c)
 {
-	return !c->box_mac_known &&
-	       (c->state == RF_CLIENT_RESOLVING || c->query == RF_CLIENT_Q_WAITING);
+	if (c->box_mac_known)
+		return rf_client_goes_there(c) && !c->port_mac_known &&
+		       c->state == RF_CLIENT_JOINING;
+	return c->state == RF_CLIENT_RESOLVING || c->query == RF_CLIENT_Q_WAITING;
 }
 
 /*
@@ -349,7 +365,9 @@ static bool over(const struct rf_client_timer *t, uint64_t now)
 
 static void expire(struct rf_client *c, uint64_t now)
 {
-	if (wants_arp(c) && over(&c->arp, now)) {
+	if (wants_arp(c) && over(&c->arp, now) && c->box_mac_known) {
+		rf_client_fail(c, RF_CLIENT_E_NO_PORT_ARP);
+	} else if (wants_arp(c) && over(&c->arp, now)) {
 		if (c->state == RF_CLIENT_RESOLVING)
 			rf_client_fail(c, RF_CLIENT_E_NO_ARP);
 		if (c->query == RF_CLIENT_Q_WAITING)
@@ -479,6 +497,11 @@ const struct rf_ctl_draining *rf_client_draining(const struct rf_client *c)
 bool rf_client_left_acked(const struct rf_client *c)
 {
 	return c->left_acked;
+}
+
+uint32_t rf_client_port_ip(const struct rf_client *c)
+{
+	return c->port_ip;
 }
 
 bool rf_client_open_lab(const struct rf_client *c)

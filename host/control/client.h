@@ -15,6 +15,9 @@
  *		rf_client_rx(&c, now, frame, n);     (consumes only what is its own)
  *	until rf_client_state(&c) is READY or FAILED
  *
+ * A mirror rank (RF_CTL_J_MIRROR) asks at the box's address; the answer names the address of a port
+ * (rf_client_port_ip()). The client then sends the same JOIN there, and all later requests.
+ *
  * Keep the loop running while READY: it renews the lease and detects that the group has failed.
  * Input from the network is not trusted: no frame can crash the client, and only frames with a
  * correct tag change its state. The exception is a refusal because of the key, which the box cannot
@@ -53,12 +56,14 @@ enum rf_client_error {
 			       the reason */
 	RF_CLIENT_E_RESET,  /* the box was reset or restarted since READY */
 	RF_CLIENT_E_SILENT, /* the box has stopped answering */
+	RF_CLIENT_E_NO_PORT_ARP, /* mirror: no ARP reply for the address of the box's port */
 };
 
 struct rf_client_cfg {
 	uint8_t mac[6]; /* own */
-	uint32_t ip;    /* own; the box is in the same subnet */
+	uint32_t ip;    /* own */
 	uint32_t box_ip;
+	uint32_t via_ip;   /* router on the way to the box; 0: the box is in the same subnet */
 	uint16_t vlan;     /* tag control information for all frames, or RF_CTL_NO_VLAN */
 	uint16_t udp_port; /* UDP source port, 0: 49152 */
 	uint64_t job;
@@ -113,6 +118,9 @@ struct rf_client {
 	bool box_mac_known, qp_destroyed, answered, member, left_acked, open_lab;
 	bool have_waiting, have_ready, have_failed, have_draining;
 	uint8_t box_mac[6];
+	uint32_t port_ip; /* mirror: of the port that the box has named; 0: not yet */
+	bool port_mac_known;
+	uint8_t port_mac[6];
 	uint8_t refusals;               /* consecutive unsigned ones, to different transmissions */
 	uint32_t refused_seq, sent_seq; /* number of the last request refused so; number of the
 					   membership's last request */
@@ -215,6 +223,8 @@ rf_client_failed(const struct rf_client *c); /* FAILED as reported by the box */
 const struct rf_ctl_draining *rf_client_draining(const struct rf_client *c);
 /* DRAINING or IDLE: the box has confirmed the LEAVE. */
 bool rf_client_left_acked(const struct rf_client *c);
+/* Mirror: the address of the box's port to which the data goes; 0 until the box has named it. */
+uint32_t rf_client_port_ip(const struct rf_client *c);
 /* The box has no keys configured; callers should warn. */
 bool rf_client_open_lab(const struct rf_client *c);
 

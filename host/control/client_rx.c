@@ -6,23 +6,53 @@
 #include "proto/rf_bytes.h"
 #include "wire/arp.h"
 
+/* The MAC of the port is known: the same JOIN goes there at once. */
+static void port_resolved(struct rf_client *c, uint64_t now, const uint8_t *mac)
+{
+	memcpy(c->port_mac, mac, 6);
+	c->port_mac_known = true;
+	c->req.due = now;
+}
+
+/*
+ * The box has named the address of a mirror rank's port. A JOIN that names a MAC is that of another
+ * host, which speaks for itself there.
+ */
+static void port_named(struct rf_client *c, uint64_t now, uint32_t ip)
+{
+	if (!(c->join.flags & RF_CTL_J_MIRROR) || ip == 0 || ip == c->port_ip)
+		return;
+	c->port_ip = ip;
+	c->port_mac_known = false;
+	if (!rf_client_goes_there(c))
+		return;
+	if (c->cfg.via_ip != 0)
+		port_resolved(c, now, c->box_mac);
+	else
+		rf_client_start(c, &c->arp, now);
+}
+
 /* Returns 1 if the frame is an ARP reply of the box. */
 static int arp_reply(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t len)
 {
 	struct rf_arp a;
 	size_t end = rf_arp_parse(frame, len, &a);
 
-	if (end == 0 || a.op != RF_ARP_REPLY || a.sender_ip != c->cfg.box_ip ||
+	if (end == 0 || a.op != RF_ARP_REPLY || a.sender_ip == 0 ||
+	    (a.sender_ip != c->cfg.box_ip && a.sender_ip != rf_client_next_hop(c)) ||
 	    a.target_ip != c->cfg.ip || (a.sender_mac[0] & 1u) != 0)
 		return 0;
 	/* The box's challenge follows the ARP data. */
 	if (c->nonce == 0 && len >= end + RF_CTL_ARP_NONCE &&
 	    rf_get_be32(frame + end) == RF_CTL_MAGIC)
 		c->nonce = rf_get_be64(frame + end + 4);
-	if (!c->box_mac_known) {
+	if (!c->box_mac_known && a.sender_ip == rf_client_next_hop(c)) {
 		memcpy(c->box_mac, a.sender_mac, 6);
 		c->box_mac_known = true;
 		rf_client_resolved(c, now);
+	} else if (rf_client_goes_there(c) && !c->port_mac_known &&
+		   a.sender_ip == rf_client_next_hop(c)) {
+		port_resolved(c, now, a.sender_mac);
 	}
 	return 1;
 }
@@ -53,15 +83,18 @@ static void on_joining(struct rf_client *c, uint64_t now, const struct rf_ctl_he
 	case RF_CTL_WAITING:
 		c->waiting = r->u.waiting;
 		c->have_waiting = true;
+		port_named(c, now, r->u.waiting.port_ip);
 		c->member = true;
 		break;
 	case RF_CTL_READY:
-		if (r->u.ready.ranks != c->join.ranks || r->u.ready.window == 0) {
+		if (r->u.ready.ranks != c->join.ranks || r->u.ready.window == 0 ||
+		    ((c->join.flags & RF_CTL_J_MIRROR) && r->u.ready.port_ip == 0)) {
 			c->stats.rx_malformed++;
 			break;
 		}
 		c->ready = r->u.ready;
 		c->have_ready = true;
+		port_named(c, now, r->u.ready.port_ip);
 		c->member = true;
 		c->state = RF_CLIENT_READY;
 		rf_client_start(c, &c->req, now + rf_client_keepalive(c));
@@ -290,10 +323,14 @@ int rf_client_rx(struct rf_client *c, uint64_t now, const uint8_t *frame, size_t
 		return 0;
 	if (rf_ctl_frame_get(frame, len, &a, &msg, &msg_len) != RF_CTL_FRAME_OK)
 		return 0;
-	if (a.src_ip != c->cfg.box_ip || a.dst_ip != c->cfg.ip)
+	if ((a.src_ip != c->cfg.box_ip && (c->port_ip == 0 || a.src_ip != c->port_ip)) ||
+	    a.dst_ip != c->cfg.ip)
 		return 0;
 	rc = rf_ctl_header_get(msg, msg_len, &h);
 	if (rc < 0 || !is_mine(c, &h)) {
+		/* From a port come results too, which are not for the client. */
+		if (rc < 0 && a.src_ip != c->cfg.box_ip)
+			return 0;
 		if (rc < 0 || h.token == 0)
 			c->stats.rx_malformed++;
 		else

@@ -282,6 +282,13 @@ static void add_error(struct line *l, const struct rf_client *c)
 		add(l, ": is the box on, its address right, and is it in this subnet and VLAN?");
 		add_busy(l, c);
 		break;
+	case RF_CLIENT_E_NO_PORT_ARP:
+		add(l, "no ARP reply for the address ");
+		add_ip(l, c->port_ip);
+		add(l, " of the box's port: is it in this subnet and VLAN, or is the router's "
+		       "address missing?");
+		add_busy(l, c);
+		break;
 	case RF_CLIENT_E_NO_ANSWER:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);

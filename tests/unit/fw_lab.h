@@ -31,6 +31,7 @@
 #define ELEMENTS 256u
 
 static const char *engine_file;
+static unsigned int engine_lanes = 1;
 
 struct host {
 	struct rf_client client;
@@ -51,6 +52,7 @@ struct lab {
 	unsigned int strays;   /* frames to no host */
 	unsigned int qpn, psn; /* of rank 0 */
 	bool strict;
+	uint32_t mirrors;  /* bit per rank: its switch port has no rule */
 	unsigned int high; /* rank 2's first PSN is registered too high by this much */
 };
 
@@ -121,7 +123,7 @@ static inline const struct rf_engine_ops *engine(void)
 static inline void start(uint32_t hold_ms)
 {
 	struct rf_engine_cfg shape = {.ports = N,
-				      .lanes = 1,
+				      .lanes = engine_lanes,
 				      .width = 512,
 				      .groups = 8,
 				      .mtu_max = 4096,
@@ -152,6 +154,7 @@ static inline void start(uint32_t hold_ms)
 	cfg.salt[0] = 5;
 	cfg.hold_ms = hold_ms;
 	cfg.tomb_ms = 3000;
+	cfg.probe_ms = 0;
 	assert_int_equal(rf_fw_init(&lab.fw, &lab.hal, &cfg), RF_FW_OK);
 	for (unsigned int r = 0; r < N; r++) {
 		struct host *h = &lab.host[r];
@@ -181,6 +184,22 @@ static inline void send(unsigned int port, const uint8_t *frame, size_t len)
 	assert_true(lab.ops->rx(lab.e, port, frame, len, false));
 }
 
+/*
+ * A frame of host r. The switch port of a ring rank has the rule, which takes it to port r of the
+ * box. That of a mirror rank has none: the switch forwards by MAC, and floods what is for all.
+ */
+static inline void from_host(unsigned int r, const uint8_t *frame, size_t len)
+{
+	bool mirror = (lab.mirrors >> r & 1u) != 0;
+	bool to_all = mirror && (frame[0] & 1u) != 0;
+
+	if (mirror && memcmp(frame, "\x02\x52\x46\x00\x00", 5) == 0)
+		r = frame[5] - 0x10u;
+	for (unsigned int p = 0; p < N; p++)
+		if (to_all || p == r)
+			send(p, frame, len);
+}
+
 /* Advances box, firmware and clients by us microseconds. */
 static inline void run(unsigned int us)
 {
@@ -194,7 +213,7 @@ static inline void run(unsigned int us)
 		for (unsigned int r = 0; r < N; r++)
 			while ((len = rf_client_tx(&lab.host[r].client, now_ns(&lab), frame,
 						   sizeof(frame))) > 0)
-				send(r, frame, len);
+				from_host(r, frame, len);
 		now = lab.ops->cycle(lab.e);
 		if (lab.ops->irq(lab.e) || now >= lab.due)
 			lab.due = rf_fw_poll(&lab.fw);

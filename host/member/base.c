@@ -62,6 +62,7 @@ int rf_client_status_of(const struct rf_client *client)
 	case RF_CLIENT_E_NONE:
 		return RF_OK;
 	case RF_CLIENT_E_NO_ARP:
+	case RF_CLIENT_E_NO_PORT_ARP:
 	case RF_CLIENT_E_NO_ANSWER:
 	case RF_CLIENT_E_SILENT:
 		return RF_ERR_BOX_SILENT;

@@ -504,6 +504,11 @@ uint32_t rf_client_port_ip(const struct rf_client *c)
 	return c->port_ip;
 }
 
+const uint8_t *rf_client_port_mac(const struct rf_client *c)
+{
+	return c->port_mac_known ? c->port_mac : NULL;
+}
+
 bool rf_client_open_lab(const struct rf_client *c)
 {
 	return c->open_lab;

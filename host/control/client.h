@@ -225,6 +225,8 @@ const struct rf_ctl_draining *rf_client_draining(const struct rf_client *c);
 bool rf_client_left_acked(const struct rf_client *c);
 /* Mirror: the address of the box's port to which the data goes; 0 until the box has named it. */
 uint32_t rf_client_port_ip(const struct rf_client *c);
+/* The MAC of the way there, its own or a router's; NULL until it is known. */
+const uint8_t *rf_client_port_mac(const struct rf_client *c);
 /* The box has no keys configured; callers should warn. */
 bool rf_client_open_lab(const struct rf_client *c);
 

@@ -20,6 +20,21 @@ bool rf_member_has_box(const struct rf_member *m)
 	return m->cfg.schedule == RF_SCHEDULE_BOX;
 }
 
+bool rf_member_is_mirror(const struct rf_member *m)
+{
+	return rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_MIRROR);
+}
+
+bool rf_member_is_directed(const struct rf_member *m)
+{
+	return rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_DIRECTED);
+}
+
+bool rf_member_connected(const struct rf_member *m)
+{
+	return m->coll || m->directed;
+}
+
 void rf_member_enter(struct rf_member *m, enum rf_member_phase phase)
 {
 	m->phase = phase;
@@ -44,7 +59,9 @@ void rf_member_proof_free(struct rf_member *m)
 void rf_member_disconnect(struct rf_member *m)
 {
 	rf_coll_destroy(m->coll);
+	rf_directed_destroy(m->directed);
 	m->coll = NULL;
+	m->directed = NULL;
 	if (m->pair)
 		m->pair->ops->disconnect(m->pair);
 	free(m->scratch);
@@ -174,7 +191,7 @@ static uint64_t own_timeout(const struct rf_member *m)
 		sooner(&next, m->broken_due);
 	if (m->phase == RF_MEMBER_PROOF)
 		sooner(&next, m->proof.until);
-	if (m->coll && m->open && !m->broken_due) {
+	if (rf_member_connected(m) && m->open && !m->broken_due) {
 		sooner(&next, m->stall_due);
 		sooner(&next, rf_member_ask_due(m));
 	}

@@ -22,6 +22,21 @@ static struct rf_pair_peer peer_of(const struct rf_member *m, unsigned int rank,
 	return peer;
 }
 
+/* Mirror: the peer is the box's port, with this rank's own numbers. */
+static struct rf_pair_peer port_of(const struct rf_member *m)
+{
+	const uint8_t *mac = rf_client_port_mac(&m->client);
+	struct rf_pair_peer peer = {
+		.ip = rf_client_port_ip(&m->client),
+		.qpn = m->cfg.own.send_qpn,
+		.psn = (m->cfg.own.start_psn + m->cfg.first_index) & ROCE_PSN_MASK,
+	};
+
+	if (mac)
+		memcpy(peer.mac, mac, sizeof(peer.mac));
+	return peer;
+}
+
 static uint32_t window_of(const struct rf_member *m)
 {
 	uint32_t window = rf_member_has_box(m) ? m->window : m->cfg.ring_window;
@@ -61,6 +76,14 @@ static int make_scratch(struct rf_member *m, size_t bytes, char *why, size_t roo
 	return rf_member_add_memory(m, m->scratch, bytes, why, room);
 }
 
+static int created(int result, char *why, size_t room)
+{
+	if (result == RF_COLL_OK)
+		return RF_OK;
+	snprintf(why, room, "cannot create the collective: %s", rf_coll_error_name(result));
+	return result == RF_COLL_E_NO_MEMORY ? RF_ERR_NO_MEMORY : RF_ERR_INTERNAL;
+}
+
 static int make_coll(struct rf_member *m, char *why, size_t room)
 {
 	struct rf_coll_cfg cfg = {
@@ -90,25 +113,53 @@ static int make_coll(struct rf_member *m, char *why, size_t room)
 	if (ret)
 		return ret;
 	cfg.scratch = m->scratch;
-	ret = rf_coll_create(&cfg, &m->coll);
-	if (ret == RF_COLL_OK)
-		return RF_OK;
-	snprintf(why, room, "cannot create the collective: %s", rf_coll_error_name(ret));
-	return ret == RF_COLL_E_NO_MEMORY ? RF_ERR_NO_MEMORY : RF_ERR_INTERNAL;
+	return created(rf_coll_create(&cfg, &m->coll), why, room);
+}
+
+/* All collectives in one group: single packets on our own transport, long messages on a NIC. */
+static int make_directed(struct rf_member *m, char *why, size_t room)
+{
+	bool mirror = rf_member_is_mirror(m), nic = m->pair && !m->pair->counts_window;
+	struct rf_directed_cfg cfg = {
+		.rank = m->cfg.rank,
+		.ranks = m->cfg.ranks,
+		.next = mirror ? m->cfg.rank : rf_member_next_rank(m),
+		.prev = mirror ? m->cfg.rank : rf_member_prev_rank(m),
+		.mtu = m->cfg.mtu,
+		.type = (enum rf_arith_type)m->cfg.type,
+		.op = (enum rf_arith_op)m->cfg.op,
+		.message_packets = nic ? message_packets(m) : 0,
+		.window_packets = nic ? m->window : 0,
+		.await_sends = nic || !mirror,
+		.max_ops = m->cfg.calls_max,
+		.first_index = m->cfg.first_index,
+	};
+
+	if (m->cfg.ranks > 1) {
+		cfg.to_next = m->pair->to_next;
+		cfg.from_prev = m->pair->from_prev;
+	}
+	return created(rf_directed_create(&cfg, &m->directed), why, room);
 }
 
 int rf_member_connect(struct rf_member *m, char *why, size_t room)
 {
 	struct rf_pair_cfg cfg = {0};
-	int ret;
+	int ret = RF_OK;
 
-	if (m->cfg.ranks == 1)
-		return make_coll(m, why, room);
-	cfg.next = peer_of(m, rf_member_next_rank(m), true);
-	cfg.prev = peer_of(m, rf_member_prev_rank(m), false);
-	cfg.start_psn = (m->cfg.own.start_psn + m->cfg.first_index) & ROCE_PSN_MASK;
-	cfg.window = window_of(m);
-	cfg.selective = rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_SELECTIVE);
-	ret = m->pair->ops->connect(m->pair, &cfg, why, room);
-	return ret ? ret : make_coll(m, why, room);
+	if (m->cfg.ranks > 1) {
+		cfg.next = peer_of(m, rf_member_next_rank(m), true);
+		cfg.prev = peer_of(m, rf_member_prev_rank(m), false);
+		cfg.mirror = rf_member_is_mirror(m);
+		cfg.single = rf_member_is_directed(m) && m->pair->counts_window;
+		if (cfg.mirror)
+			cfg.next = port_of(m);
+		cfg.start_psn = (m->cfg.own.start_psn + m->cfg.first_index) & ROCE_PSN_MASK;
+		cfg.window = window_of(m);
+		cfg.selective = rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_SELECTIVE);
+		ret = m->pair->ops->connect(m->pair, &cfg, why, room);
+	}
+	if (ret)
+		return ret;
+	return rf_member_is_directed(m) ? make_directed(m, why, room) : make_coll(m, why, room);
 }

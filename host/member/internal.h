@@ -2,7 +2,7 @@
 #ifndef RF_MEMBER_INTERNAL_H
 #define RF_MEMBER_INTERNAL_H
 
-#include "host/collective/collective.h"
+#include "host/collective/directed.h"
 #include "host/member/member.h"
 
 #define RF_MEMBER_MS UINT64_C(1000000)
@@ -71,6 +71,7 @@ struct rf_member {
 	struct rf_straggler_query straggler;
 	/* calls */
 	struct rf_coll *coll;
+	struct rf_directed *directed; /* instead, in a directed group */
 	void *scratch;
 	struct rf_proof proof;
 	uint64_t open;      /* calls that are outstanding: a bit per id ... */
@@ -100,6 +101,21 @@ void rf_member_proof_free(struct rf_member *m);
 unsigned int rf_member_next_rank(const struct rf_member *m);
 unsigned int rf_member_prev_rank(const struct rf_member *m);
 bool rf_member_has_box(const struct rf_member *m);
+/* Of a group at the box: its connection is to the box itself; it has all collectives. */
+bool rf_member_is_mirror(const struct rf_member *m);
+bool rf_member_is_directed(const struct rf_member *m);
+
+/* ---- calls.c: the collective, of either kind ---- */
+
+bool rf_member_connected(const struct rf_member *m);
+/* As rf_coll_start() and so on. */
+int rf_member_coll_start(struct rf_member *m, uint64_t id, const struct rf_directed_call *call);
+int rf_member_coll_progress(struct rf_member *m);
+int rf_member_coll_poll(struct rf_member *m, struct rf_coll_done *done);
+uint32_t rf_member_coll_outstanding(const struct rf_member *m);
+/* The all-reduce of the group's own type and operation. */
+struct rf_directed_call rf_member_all_reduce(const struct rf_member *m, const void *send,
+					     void *recv, size_t count);
 
 /* ---- exchange.c: the messages for the store ---- */
 

@@ -19,6 +19,7 @@ static void client_start(struct rf_member *m, uint64_t now)
 	const struct rf_member_cfg *cfg = &m->cfg;
 	unsigned int next = rf_member_next_rank(m);
 	struct rf_client_cfg c = cfg->client;
+	bool mirror = cfg->flags & RF_CTL_J_MIRROR;
 	struct rf_ctl_join join = {
 		.ranks = (uint16_t)cfg->ranks,
 		.dtype = (uint8_t)cfg->type,
@@ -29,8 +30,8 @@ static void client_start(struct rf_member *m, uint64_t now)
 		.port = RF_CTL_NO_PORT,
 		.flags = cfg->flags,
 		.qpn = cfg->own.send_qpn,
-		.peer_ip = cfg->peers[next].ip,
-		.peer_qpn = m->ends[next].recv_qpn,
+		.peer_ip = mirror ? 0 : cfg->peers[next].ip,
+		.peer_qpn = mirror ? 0 : m->ends[next].recv_qpn,
 		.start_psn = cfg->own.start_psn,
 		.shift = cfg->flags & RF_CTL_J_SHIFTED ? RF_CTL_SHIFT : 0,
 		.lease_ms = cfg->lease_ms,

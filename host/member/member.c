@@ -78,6 +78,31 @@ void rf_member_lost_text(unsigned int rank, char *text, size_t room)
 
 /* ---- progress ---- */
 
+static void failure_of(const struct rf_member *m, int *channel, int *status)
+{
+	struct rf_directed_failure f;
+
+	if (!m->directed) {
+		rf_coll_failure(m->coll, channel, status);
+		return;
+	}
+	rf_directed_failure(m->directed, &f);
+	*channel = f.channel;
+	*status = f.status;
+}
+
+/* A result has another immediate than this rank expects. The box finds most of these first. */
+static void different_calls(struct rf_member *m, uint64_t now)
+{
+	struct rf_directed_failure f;
+
+	rf_directed_failure(m->directed, &f);
+	rf_member_fail(m, true, RF_ERR_MISMATCH, now,
+		       "a result at rank %u belongs to another call or index (immediate %08x, "
+		       "expected %08x): all ranks must make the same calls in the same order",
+		       m->cfg.rank, f.got, f.want);
+}
+
 static void coll_failed(struct rf_member *m, int error, uint64_t now)
 {
 	unsigned int prev = rf_member_prev_rank(m), next = rf_member_next_rank(m);
@@ -91,7 +116,11 @@ static void coll_failed(struct rf_member *m, int error, uint64_t now)
 			       prev, rank);
 		return;
 	}
-	rf_coll_failure(m->coll, &channel, &status);
+	if (error == RF_COLL_E_IMMEDIATE) {
+		different_calls(m, now);
+		return;
+	}
+	failure_of(m, &channel, &status);
 	m->broken_status = RF_ERR_TRANSPORT;
 	snprintf(m->broken, sizeof(m->broken), "the connection %s rank %u has ended: %s",
 		 channel ? "from" : "to", channel ? prev : next,
@@ -192,12 +221,12 @@ static unsigned int run_collective(struct rf_member *m, uint64_t now)
 
 	if (m->broken_due)
 		return broken(m, now);
-	ret = rf_coll_progress(m->coll);
+	ret = rf_member_coll_progress(m);
 	if (ret < 0) {
 		coll_failed(m, ret, now);
 		return 1;
 	}
-	while (rf_coll_poll(m->coll, &done)) {
+	while (rf_member_coll_poll(m, &done)) {
 		m->stall_due = now + m->cfg.timeout_ns;
 		m->moved_at = now;
 		if (done.id == RF_PROOF_ID)
@@ -242,7 +271,7 @@ unsigned int rf_member_progress(struct rf_member *m, uint64_t now)
 	rf_member_straggler_poll(m, now);
 	if (m->phase == RF_MEMBER_JOIN)
 		count += rf_member_join_progress(m, now);
-	if (m->coll && !m->status)
+	if (rf_member_connected(m) && !m->status)
 		count += run_collective(m, now);
 	if (m->phase == RF_MEMBER_PROOF)
 		count += rf_member_proof_progress(m, now);
@@ -295,33 +324,6 @@ bool rf_member_poll(struct rf_member *m, struct rf_member_event *event)
 	m->open &= ~(UINT64_C(1) << event->id);
 	m->succeeded &= m->open;
 	return true;
-}
-
-int rf_member_call(struct rf_member *m, unsigned int id, const void *send, void *recv, size_t count,
-		   uint64_t now)
-{
-	int ret = RF_COLL_OK;
-
-	if (m->phase != RF_MEMBER_RUNNING || id >= RF_REQUESTS_MAX || m->open >> id & 1u)
-		return RF_ERR_INTERNAL;
-	if (rf_member_calls(m) >= m->cfg.calls_max)
-		return RF_ERR_BUSY;
-	if (!m->open)
-		m->stall_due = now + m->cfg.timeout_ns;
-	/* it fails together with the others */
-	if (!m->status && !m->broken_due)
-		ret = rf_coll_start(m->coll, id, send, recv, count);
-	if (ret == RF_COLL_AGAIN)
-		return RF_ERR_BUSY;
-	if (ret != RF_COLL_OK && ret != RF_COLL_E_CHANNEL && ret != RF_COLL_E_LENGTH)
-		return RF_ERR_INTERNAL;
-	m->open |= UINT64_C(1) << id;
-	return RF_OK;
-}
-
-unsigned int rf_member_calls(const struct rf_member *m)
-{
-	return (unsigned int)__builtin_popcountll(m->open);
 }
 
 /* ---- end ---- */
@@ -426,7 +428,7 @@ const char *rf_member_leak(const struct rf_member *m)
 {
 	enum rf_client_state state = m->have_client ? rf_client_state(&m->client) : RF_CLIENT_IDLE;
 
-	if (m->coll && !m->status && rf_coll_outstanding(m->coll) != 0)
+	if (rf_member_connected(m) && !m->status && rf_member_coll_outstanding(m) != 0)
 		return "an all-reduce of a host has not ended";
 	if (state == RF_CLIENT_READY || state == RF_CLIENT_JOINING || state == RF_CLIENT_RESOLVING)
 		return "a host is still in its group";

@@ -47,6 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/collective/directed.h"
 #include "host/control/client.h"
 #include "host/member/pair.h"
 #include "ringfold/ringfold.h"
@@ -84,7 +85,7 @@ struct rf_member_cfg {
 	enum rf_schedule schedule; /* not DEFAULT */
 	enum rf_fallback fallback; /* compared with the other ranks' only */
 	unsigned int slots;
-	uint16_t flags;       /* RF_CTL_J_*: how the box treats the group; with SHIFTED */
+	uint16_t flags;       /* RF_CTL_J_*: how the box treats the group; SHIFTED or MIRROR */
 	bool prove;           /* the path is proved before the first call */
 	uint64_t timeout_ns;  /* a call without any progress fails after it */
 	uint64_t exchange_ns; /* how long EXCHANGE waits for the others */
@@ -191,6 +192,12 @@ bool rf_member_poll(struct rf_member *m, struct rf_member_event *event);
  */
 int rf_member_call(struct rf_member *m, unsigned int id, const void *send, void *recv, size_t count,
 		   uint64_t now);
+/*
+ * Starts any collective of a directed group (JOIN with RF_CTL_J_DIRECTED); in other groups only the
+ * all-reduce of the group's type and operation. Errors as above.
+ */
+int rf_member_collective(struct rf_member *m, unsigned int id, const struct rf_directed_call *call,
+			 uint64_t now);
 /* Calls whose event has not been polled. */
 unsigned int rf_member_calls(const struct rf_member *m);
 

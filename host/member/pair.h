@@ -34,6 +34,9 @@ struct rf_pair_cfg {
 	uint32_t start_psn; /* of the first packet that this rank sends */
 	uint32_t window;    /* packets in flight; our own transport keeps it, a NIC does not */
 	bool selective;     /* packets are accepted in any order */
+	bool single;        /* directed group: each message is a packet (struct roce_qp_cfg) */
+	/* One connection, to the box: `next` is its port, and both channels are this connection. */
+	bool mirror;
 };
 
 struct rf_pair;

@@ -4,6 +4,8 @@
 #include "host/member/pair.h"
 #include "ringfold/ringfold.h"
 
+#define ECT_0 2u /* ECN bits: switches may mark the packet (docs/transport.md) */
+
 static struct rf_pair_roce *roce_of(struct rf_pair *p)
 {
 	return (struct rf_pair_roce *)(void *)p;
@@ -20,6 +22,8 @@ static struct roce_qp *make_qp(const struct rf_pair_roce *p, const struct rf_pai
 {
 	const struct rf_pair_peer *peer = sends ? &c->next : &c->prev;
 	struct roce_qp_peer to = {.ip = peer->ip, .qpn = peer->qpn};
+	/* A single packet takes a work request; what is sent and not acknowledged keeps it. */
+	uint32_t depth = c->single ? 2 * c->window + RF_PAIR_DEPTH : RF_PAIR_DEPTH;
 	struct roce_qp_cfg cfg;
 	struct roce_qp *qp;
 
@@ -34,8 +38,11 @@ static struct roce_qp *make_qp(const struct rf_pair_roce *p, const struct rf_pai
 	cfg.mtu = p->cfg.mtu;
 	cfg.window = c->window;
 	cfg.selective = c->selective;
-	cfg.sq_depth = sends ? RF_PAIR_DEPTH : 0;
-	cfg.rq_depth = sends ? 0 : RF_PAIR_DEPTH;
+	cfg.single = c->single;
+	cfg.mirror = c->mirror;
+	cfg.tos = c->mirror ? ECT_0 : 0;
+	cfg.sq_depth = sends ? depth : 0;
+	cfg.rq_depth = sends && !c->mirror ? 0 : depth;
 	cfg.ack_timeout = p->cfg.ack_timeout;
 	cfg.ack_timeout_max = p->cfg.ack_timeout_max;
 	cfg.retry_cnt = p->cfg.retry_cnt;
@@ -54,7 +61,7 @@ static int connect_both(struct rf_pair *base, const struct rf_pair_cfg *cfg, cha
 	struct rf_pair_roce *p = roce_of(base);
 
 	p->to_next = make_qp(p, cfg, true);
-	p->from_prev = make_qp(p, cfg, false);
+	p->from_prev = cfg->mirror ? p->to_next : make_qp(p, cfg, false);
 	if (!p->to_next || !p->from_prev) {
 		strncpy(why, "no memory for the queue pairs", room);
 		return RF_ERR_NO_MEMORY;
@@ -119,6 +126,8 @@ static void disconnect(struct rf_pair *base)
 {
 	struct rf_pair_roce *p = roce_of(base);
 
+	if (p->from_prev == p->to_next)
+		p->from_prev = NULL;
 	end_qp(p, &p->to_next);
 	end_qp(p, &p->from_prev);
 }

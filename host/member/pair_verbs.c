@@ -22,8 +22,13 @@ static int connect_both(struct rf_pair *base, const struct rf_pair_cfg *cfg, cha
 				   .qpn = cfg->prev.qpn,
 				   .sq_psn = cfg->start_psn,
 				   .rq_psn = cfg->prev.psn};
-	int ret = rf_verbs_qp_connect(p->to_next, &next, why, room);
+	int ret;
 
+	if (cfg->mirror) {
+		snprintf(why, room, "mirror connections over verbs are not supported yet");
+		return RF_ERR_INVALID;
+	}
+	ret = rf_verbs_qp_connect(p->to_next, &next, why, room);
 	if (!ret)
 		ret = rf_verbs_qp_connect(p->from_prev, &prev, why, room);
 	p->base.to_next = rf_msg_verbs(p->to_next);

@@ -183,6 +183,7 @@ static int prepare(struct rf_member *m, const void **own, char *why, size_t room
 void rf_member_prove(struct rf_member *m, uint64_t now)
 {
 	size_t count = m->cfg.mtu / rf_type_size(m->cfg.type);
+	struct rf_directed_call call;
 	const void *own = NULL;
 	char why[RF_MEMBER_TEXT];
 	int ret = prepare(m, &own, why, sizeof(why));
@@ -194,7 +195,8 @@ void rf_member_prove(struct rf_member *m, uint64_t now)
 	m->proof.begun = now;
 	m->proof.until = now + (m->cfg.timeout_ns < PROOF_NS ? m->cfg.timeout_ns : PROOF_NS);
 	m->proof.last = now + m->cfg.timeout_ns;
-	ret = rf_coll_start(m->coll, RF_PROOF_ID, own, m->proof.got, count);
+	call = rf_member_all_reduce(m, own, m->proof.got, count);
+	ret = rf_member_coll_start(m, RF_PROOF_ID, &call);
 	if (ret != RF_COLL_OK)
 		rf_member_step_done(m, RF_ERR_INTERNAL, rf_coll_error_name(ret));
 	else

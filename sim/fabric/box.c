@@ -179,6 +179,8 @@ static int start(struct rf_box *b, char *why, size_t room)
 	rf_put_be64(fw.salt, b->f->cfg.seed);
 	rf_put_be64(fw.salt + 8, b->epoch);
 	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;
+	if (b->f->cfg.mirror) /* nobody else is there who could have the ports' addresses */
+		fw.probe_ms = 0;
 	/* Nobody else has the addresses of the ports, and the hosts ask for them. */
 	fw.probe_ms = 0;
 	fw.announce_ms = 0;

@@ -62,11 +62,18 @@ static uint16_t fp16(uint64_t r)
 	return (uint16_t)((r & 0x83ff) | (6 + (r >> 40) % 20) << 10);
 }
 
+/* Near 1, so that rounding matters; seldom random bits. */
+static uint64_t fp64(uint64_t r)
+{
+	return (r & 0x3ff) == 0 ? r : (r & UINT64_C(0x801fffffffffffff)) | UINT64_C(0x3fe) << 52;
+}
+
 void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *to, uint64_t count)
 {
 	struct rf_rng rng = rf_rng_make(c->cfg->seed, UINT64_C(1) << 40 | (uint64_t)op << 8 | rank);
 	uint32_t *w = to;
 	uint16_t *h = to;
+	uint64_t *d = to;
 
 	switch (c->cfg->type) {
 	case RF_ARITH_FP32:
@@ -84,6 +91,10 @@ void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *t
 	case RF_ARITH_FP16:
 		for (uint64_t i = 0; i < count; i++)
 			h[i] = fp16(rf_rng_next(&rng));
+		break;
+	case RF_ARITH_FP64:
+		for (uint64_t i = 0; i < count; i++)
+			d[i] = fp64(rf_rng_next(&rng));
 		break;
 	default: /* random bits */
 		for (uint64_t i = 0; i < count * c->element; i++)
@@ -155,7 +166,7 @@ uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsi
 {
 	const uint8_t *a = got;
 	const uint8_t *b;
-	uint8_t blank[4];
+	uint8_t blank[RF_ARITH_SIZE_MAX];
 	uint64_t wrong = 0;
 	size_t e = c->element;
 
@@ -169,5 +180,60 @@ uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsi
 	for (uint64_t i = 0; i < count; i++, a += e, b += e)
 		if (memcmp(a, b, e) != 0 && !(blank_ok && memcmp(a, blank, e) == 0))
 			wrong++;
+	return wrong;
+}
+
+static uint64_t differ(const struct rf_check *c, const void *got, const void *want, uint64_t count)
+{
+	const uint8_t *a = got, *b = want;
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		wrong += memcmp(a + i * c->element, b + i * c->element, c->element) != 0;
+	return wrong;
+}
+
+/* What one rank gave, compared with a part of a result; UINT64_MAX if out of memory. */
+static uint64_t differ_from(const struct rf_check *c, unsigned rank, unsigned op, uint64_t skip,
+			    const void *got, uint64_t count)
+{
+	uint64_t wrong;
+	char *given = malloc((size_t)(skip + count) * c->element + 1);
+
+	if (!given)
+		return UINT64_MAX;
+	rf_check_fill(c, rank, op, given, skip + count);
+	wrong = differ(c, got, given + skip * c->element, count);
+	free(given);
+	return wrong;
+}
+
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return a == UINT64_MAX || b == UINT64_MAX ? UINT64_MAX : a + b;
+}
+
+uint64_t rf_check_collective(struct rf_check *c, const struct rf_place *places, unsigned first,
+			     unsigned me, unsigned op, enum rf_collective_kind kind, unsigned root,
+			     const void *got, uint64_t count)
+{
+	uint64_t block = count / rf_fabric_size(c->cfg), wrong = 0;
+	const char *at = got;
+
+	if (rf_schedule_reduces(kind) && make_reference(c, places, first, op, count) != 0)
+		return UINT64_MAX;
+	if (kind == RF_SCHEDULE_REDUCE && me == root)
+		return differ(c, got, c->expect, count);
+	if (kind == RF_SCHEDULE_REDUCE_SCATTER)
+		return differ(c, got, (char *)c->expect + me * block * c->element, block);
+	if (kind == RF_SCHEDULE_BROADCAST)
+		return differ_from(c, first + root, op, 0, got, count);
+	if (kind == RF_SCHEDULE_SCATTER)
+		return differ_from(c, first + root, op, me * block, got, block);
+	if (kind != RF_SCHEDULE_ALL_GATHER && (kind != RF_SCHEDULE_GATHER || me != root))
+		return 0;
+	for (unsigned r = 0; r < rf_fabric_size(c->cfg); r++)
+		wrong = sum_of(wrong, differ_from(c, first + r, op, 0, at + r * block * c->element,
+						  block));
 	return wrong;
 }

@@ -72,6 +72,12 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 		return "a fallback: expected a store and one operation at a time";
 	if (c->fallback == RF_FALLBACK_RING && c->type != RF_ARITH_INT32 && c->op == RF_ARITH_SUM)
 		return "a fallback to another order of additions: expected integers";
+	if ((c->mirror || c->directed) && (c->schedule != RF_RUN_BOX || c->plain ||
+					   c->transparent || c->fallback != RF_FALLBACK_NONE))
+		return "mirror connections and directed groups: expected a group at the box, no "
+		       "foreign endpoints, not transparent, no fallback";
+	if (!c->directed && (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX))
+		return "this type or operation: expected a directed group";
 	if (c->store && c->plain)
 		return "foreign endpoints have no store";
 	return NULL;
@@ -174,7 +180,8 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 		if (box && cfg->port_of_rank[r] >= cfg->ports)
 			cfg->port_of_rank[r] = (uint8_t)(r % cfg->ports);
 		if (box)
-			rf_switch_rule(&f->sw, r, cfg->port_of_rank[r]);
+			rf_switch_rule(&f->sw, r,
+				       cfg->mirror ? RF_SWITCH_NO_RULE : cfg->port_of_rank[r]);
 		f->hosts[r] = rf_host_create(f, r);
 		if (!f->hosts[r] || rf_host_step(f->hosts[r], RF_STEP_JOIN, 0) != 0) {
 			snprintf(why, room, "cannot create host %u", r);

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "firmware/target/sim/cpu.h"
-#include "host/collective/arith.h"
+#include "host/collective/schedule.h"
 #include "ringfold/ringfold.h"
 #include "sim/engine.h"
 
@@ -126,7 +126,13 @@ struct rf_fabric_cfg {
 	uint64_t lost_ns;  /* until the store reports that a process has ended */
 	bool plain; /* connections without the PSN shift: as for foreign endpoints registered by an
 		       operator */
-	bool vlan;  /* hosts tag their frames */
+	/*
+	 * Mirror connections: the switch has no rule, and the ranks' peers are the addresses of the
+	 * box's ports. Directed groups: all collectives; `type` and `op` are those of the calls.
+	 */
+	bool mirror;
+	bool directed;
+	bool vlan;          /* hosts tag their frames */
 	bool transparent;   /* the box sends no NAK */
 	bool selective;     /* packets and results are accepted in any order */
 	unsigned straggler; /* RNR timer code while other ranks are late; 0: no answer */
@@ -150,13 +156,14 @@ struct rf_fabric_cfg {
 #define RF_FABRIC_RANDOM_PSN UINT32_MAX
 
 enum rf_step_kind {
-	RF_STEP_JOIN,      /* join at the box, make queue pairs */
-	RF_STEP_ALLREDUCE, /* arg: elements. Does not wait unless max_ops are outstanding */
-	RF_STEP_WAIT,      /* until all outstanding ones are done */
-	RF_STEP_COMPUTE,   /* arg: ns. The transport keeps running */
-	RF_STEP_FREEZE,    /* arg: ns. The process does nothing at all; its NIC stores frames */
-	RF_STEP_BARRIER,   /* until all ranks are here; takes no time: for measurements */
-	RF_STEP_LEAVE,     /* wait, leave the group, stay until it has ended */
+	RF_STEP_JOIN,       /* join at the box, make queue pairs */
+	RF_STEP_ALLREDUCE,  /* arg: elements. Does not wait unless max_ops are outstanding */
+	RF_STEP_COLLECTIVE, /* arg: as rf_fabric_collective() */
+	RF_STEP_WAIT,       /* until all outstanding ones are done */
+	RF_STEP_COMPUTE,    /* arg: ns. The transport keeps running */
+	RF_STEP_FREEZE,     /* arg: ns. The process does nothing at all; its NIC stores frames */
+	RF_STEP_BARRIER,    /* until all ranks are here; takes no time: for measurements */
+	RF_STEP_LEAVE,      /* wait, leave the group, stay until it has ended */
 };
 
 enum rf_rank_state {
@@ -248,6 +255,12 @@ void rf_fabric_destroy(struct rf_fabric *f);
 int rf_fabric_step(struct rf_fabric *f, unsigned rank, enum rf_step_kind kind, uint64_t arg);
 /* Adds an all-reduce of count elements for every rank. */
 int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count);
+/*
+ * The same for any collective of a directed group. count: elements of the vector, or of all blocks
+ * together, a multiple of the group's ranks. root: within its group. Not in place.
+ */
+int rf_fabric_collective(struct rf_fabric *f, enum rf_collective_kind kind, unsigned root,
+			 uint64_t count);
 /* Adds a step for every rank. */
 int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
 

@@ -237,7 +237,7 @@ int rf_host_restart(struct rf_host *h, unsigned life)
 static void qps_of(const struct rf_host *h, const struct roce_qp *qps[QPS])
 {
 	qps[0] = h->pair.to_next;
-	qps[1] = h->pair.from_prev;
+	qps[1] = h->pair.from_prev == h->pair.to_next ? NULL : h->pair.from_prev;
 	qps[2] = h->ring_pair.to_next;
 	qps[3] = h->ring_pair.from_prev;
 }

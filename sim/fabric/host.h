@@ -13,6 +13,8 @@ struct rf_host_op {
 	void *send;
 	void *recv;
 	uint64_t count;
+	enum rf_collective_kind kind;
+	unsigned root; /* within the group */
 	uint64_t posted_ns;
 	uint64_t done_ns;
 	bool done;

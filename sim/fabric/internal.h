@@ -12,6 +12,9 @@
 #include "wire/pcapng.h"
 
 #define RF_PS_PER_NS UINT64_C(1000)
+/* The argument of RF_STEP_COLLECTIVE: kind, root, elements. */
+#define RF_COLLECTIVE_KIND_LSB 60u
+#define RF_COLLECTIVE_ROOT_LSB 48u
 
 extern const uint8_t rf_fabric_box_mac[6];
 
@@ -184,6 +187,14 @@ void rf_check_blank(const struct rf_check *c, void *to, uint64_t count);
  */
 uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
 			 unsigned op, const void *got, uint64_t count, bool blank_ok);
+
+/*
+ * The same for rank `me` of the group and another collective than the all-reduce; ranks that get
+ * nothing have nothing to compare.
+ */
+uint64_t rf_check_collective(struct rf_check *c, const struct rf_place *places, unsigned first,
+			     unsigned me, unsigned op, enum rf_collective_kind kind, unsigned root,
+			     const void *got, uint64_t count);
 
 /* fabric.c */
 /*

@@ -29,6 +29,15 @@ struct rf_member_end rf_host_numbers(const struct rf_host *h, unsigned rank)
 {
 	unsigned life = h->pub.life;
 
+	if (h->f->cfg.mirror) { /* one queue pair, whose number is drawn at random */
+		struct rf_rng rng = rf_rng_make(h->f->cfg.seed,
+						UINT64_C(4) << 40 | (uint64_t)life << 20 | rank);
+		uint32_t qpn = 0x10u + (uint32_t)rf_rng_below(&rng, 0xfffff0);
+
+		return (struct rf_member_end){.recv_qpn = qpn,
+					      .send_qpn = qpn,
+					      .start_psn = rf_host_start_psn(h->f, life, rank)};
+	}
 	return (struct rf_member_end){.recv_qpn = rf_host_qpn(life, rank, false),
 				      .send_qpn = rf_host_qpn(life, rank, true),
 				      .start_psn = rf_host_start_psn(h->f, life, rank)};
@@ -81,12 +90,15 @@ struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h)
 		.own = rf_host_numbers(h, h->rank),
 		.store = cfg->store,
 		.ends = h->ends,
-		.type = (enum rf_type)cfg->type,
-		.op = (enum rf_op)cfg->op,
+		/* the JOIN of a directed group names any; its calls have their own */
+		.type = cfg->directed ? RF_FP32 : (enum rf_type)cfg->type,
+		.op = cfg->directed ? RF_SUM : (enum rf_op)cfg->op,
 		.schedule = box ? RF_SCHEDULE_BOX : RF_SCHEDULE_RING,
 		.fallback = cfg->fallback,
 		.slots = cfg->slots,
-		.flags = (uint16_t)((cfg->plain ? 0 : RF_CTL_J_SHIFTED) |
+		.flags = (uint16_t)((cfg->plain || cfg->mirror ? 0 : RF_CTL_J_SHIFTED) |
+				    (cfg->mirror ? RF_CTL_J_MIRROR : 0) |
+				    (cfg->directed ? RF_CTL_J_DIRECTED : 0) |
 				    (cfg->transparent ? RF_CTL_J_TRANSPARENT : 0) |
 				    (cfg->selective ? RF_CTL_J_SELECTIVE : 0) |
 				    cfg->straggler << RF_CTL_J_STRAGGLER_LSB),

@@ -14,10 +14,33 @@ static unsigned free_id(const struct rf_host *h)
 	return id;
 }
 
-/* True if it was started, or failed permanently. */
-static bool start_allreduce(struct rf_host *h, uint64_t count)
+/* The call of an operation, as the member makes it. */
+static int call_member(struct rf_host *h, unsigned id, const struct rf_host_op *op)
 {
-	struct rf_host_op op = {.count = count, .posted_ns = rf_host_ns(h)};
+	const struct rf_fabric_cfg *cfg = &h->f->cfg;
+	struct rf_directed_call call = {.kind = op->kind,
+					.type = cfg->type,
+					.op = cfg->op,
+					.root = op->root,
+					.count = op->count,
+					.send = op->send,
+					.recv = op->recv};
+
+	if (!cfg->directed)
+		return rf_member_call(h->member, id, op->send, op->recv, (size_t)op->count,
+				      rf_host_ns(h));
+	if (rf_schedule_has_blocks(op->kind))
+		call.count /= rf_fabric_size(cfg);
+	return rf_member_collective(h->member, id, &call, rf_host_ns(h));
+}
+
+/* True if it was started, or failed permanently. */
+static bool start_call(struct rf_host *h, enum rf_collective_kind kind, unsigned root,
+		       uint64_t count)
+{
+	struct rf_host_op op = {
+		.count = count, .kind = kind, .root = root, .posted_ns = rf_host_ns(h)};
+	bool in_place = h->f->cfg.in_place && kind == RF_SCHEDULE_ALL_REDUCE;
 	unsigned n = h->pub.posted;
 	size_t bytes = (size_t)count * rf_arith_size(h->f->cfg.type);
 	unsigned id;
@@ -35,7 +58,7 @@ static bool start_allreduce(struct rf_host *h, uint64_t count)
 		h->op_room = room;
 	}
 	op.recv = malloc(bytes ? bytes : 1);
-	op.send = h->f->cfg.in_place ? op.recv : malloc(bytes ? bytes : 1);
+	op.send = in_place ? op.recv : malloc(bytes ? bytes : 1);
 	h->ops[n] = op;
 	if (!op.recv || !op.send) {
 		free(op.recv);
@@ -63,7 +86,7 @@ static bool start_allreduce(struct rf_host *h, uint64_t count)
 	}
 	id = free_id(h);
 	h->op_of[id] = n;
-	err = rf_member_call(h->member, id, op.send, op.recv, (size_t)count, rf_host_ns(h));
+	err = call_member(h, id, &op);
 	if (err)
 		rf_host_fail(h, err, "the member refuses the call");
 	return true;
@@ -103,7 +126,13 @@ bool rf_host_next_step(struct rf_host *h)
 			return false;
 		break;
 	case RF_STEP_ALLREDUCE:
-		if (!start_allreduce(h, s->arg))
+		if (!start_call(h, RF_SCHEDULE_ALL_REDUCE, 0, s->arg))
+			return false;
+		break;
+	case RF_STEP_COLLECTIVE:
+		if (!start_call(h, (enum rf_collective_kind)(s->arg >> RF_COLLECTIVE_KIND_LSB),
+				(unsigned)(s->arg >> RF_COLLECTIVE_ROOT_LSB & 0xfffu),
+				s->arg & ((UINT64_C(1) << RF_COLLECTIVE_ROOT_LSB) - 1)))
 			return false;
 		break;
 	case RF_STEP_WAIT:

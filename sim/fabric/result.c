@@ -13,7 +13,8 @@ void rf_host_judge_unfinished(struct rf_host *h)
 		struct rf_host_op *op = &h->ops[i];
 		uint64_t raw;
 
-		if (op->done || h->f->cfg.in_place || !h->places)
+		if (op->done || h->f->cfg.in_place || !h->places ||
+		    op->kind != RF_SCHEDULE_ALL_REDUCE)
 			continue;
 		/* a ring uses the result as its memory */
 		if (i == h->resumed && h->f->cfg.fallback == RF_FALLBACK_RING)
@@ -45,6 +46,7 @@ void rf_host_free_ops(struct rf_host *h)
 void rf_host_op_done(struct rf_host *h, unsigned n)
 {
 	struct rf_host_op *op = &h->ops[n];
+	unsigned first = rf_fabric_first(&h->f->cfg, h->rank);
 	uint64_t wrong;
 
 	op->done = true;
@@ -53,8 +55,13 @@ void rf_host_op_done(struct rf_host *h, unsigned n)
 	h->pub.last_done_ns = rf_host_ns(h);
 	if (h->f->cfg.flip && h->rank == 0 && n == 0)
 		((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
-	wrong = rf_check_result(h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
-				rf_host_op_key(h, n), op->recv, op->count, false);
+	if (op->kind == RF_SCHEDULE_ALL_REDUCE)
+		wrong = rf_check_result(h->f->check, h->places, first, rf_host_op_key(h, n),
+					op->recv, op->count, false);
+	else
+		wrong = rf_check_collective(h->f->check, h->places, first, h->rank - first,
+					    rf_host_op_key(h, n), op->kind, op->root, op->recv,
+					    op->count);
 	if (wrong == UINT64_MAX)
 		rf_fabric_fail(h->f, "no memory for the reference");
 	h->pub.checked += op->count;

@@ -16,6 +16,8 @@ struct ctl_rank {
 	uint32_t send_qpn, psn; /* its queue pair to the successor, and the first PSN */
 	uint32_t recv_qpn;      /* the queue pair that receives the predecessor's data */
 	uint8_t port;           /* of the box */
+	bool mirror;            /* send_qpn leads to the box's port and back; no recv_qpn */
+	uint8_t mac[6];         /* mirror: where the results go */
 };
 
 struct ctl {
@@ -43,6 +45,7 @@ struct ctl {
 	uint32_t release_ip, release_qpn;
 	struct ctl_rank rank[CTL_RANKS_MAX];
 	unsigned int ranks;
+	bool directed;
 	bool json;
 	bool quiet;        /* a refusal is not reported as an error */
 	uint64_t watch;    /* ns between two queries; 0: query once */

@@ -5,6 +5,7 @@
 
 #include "tools/ctl.h"
 #include "base/opt.h"
+#include "proto/rf_bytes.h"
 #include "rf_regs.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -39,7 +40,7 @@ static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan
 		.op = (uint8_t)plan->op,
 		.slots_min_log2 = 4,
 		.port = own->place.port,
-		.flags = RF_CTL_J_OPEN_LOOP,
+		.flags = plan->directed ? RF_CTL_J_DIRECTED : RF_CTL_J_OPEN_LOOP,
 		.src_ip = own->ip,
 		.qpn = own->qpn,
 		.peer_ip = peer->ip,
@@ -54,8 +55,16 @@ static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan
 		join.flags |= RF_CTL_J_SHIFTED;
 	while (1u << join.mtu_log2 < plan->mtu)
 		join.mtu_log2++;
-	while (1u << join.slots_log2 < ctl_slots_wanted(c, plan->mtu))
+	if (plan->mirror) {
+		join.flags |= RF_CTL_J_MIRROR;
+		join.peer_ip = rf_get_be32(own->mac);
+		join.peer_qpn = rf_get_be16(own->mac + 4);
+	}
+	while (1u << join.slots_log2 <
+	       (plan->directed ? plan->set.slots : ctl_slots_wanted(c, plan->mtu)))
 		join.slots_log2++;
+	if (plan->directed) /* the generator counts on each of them */
+		join.slots_min_log2 = join.slots_log2;
 	return join;
 }
 
@@ -76,9 +85,9 @@ static int report_join(const struct ctl *c, const struct traffic_plan *plan,
 			rc = RF_EXIT_FAILED;
 		}
 	}
-	printf("job %" PRIu64 ": %u ranks ready, hardware group %" PRIu32
-	       ", %u slots, open loop%s\n",
+	printf("job %" PRIu64 ": %u ranks ready, hardware group %" PRIu32 ", %u slots, %s%s\n",
 	       c->job, plan->ranks, ready->hw_group, 1u << ready->slots_log2,
+	       plan->directed ? "directed" : "open loop",
 	       rf_client_open_lab(&clients[0]) ? "; the box has no keys: anyone may command it"
 					       : "");
 	return rc;

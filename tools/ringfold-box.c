@@ -192,6 +192,52 @@ static int add_direct(void *to, const char *value)
 	return 0;
 }
 
+static int read_ip(const char *option, const char *text, uint32_t *ip)
+{
+	struct in_addr a;
+
+	if (inet_pton(AF_INET, text, &a) != 1) {
+		fprintf(stderr, "--%s: \"%s\" is not an IPv4 address\n", option, text);
+		return -1;
+	}
+	*ip = ntohl(a.s_addr);
+	return 0;
+}
+
+/* One address: that of port 0, and the next ports follow. Several: those of the ports. */
+static int set_port_ips(void *to, const char *value)
+{
+	struct rf_rt_cfg *c = to;
+	char list[8 * 17];
+	char *save = NULL;
+	unsigned n = 0;
+
+	if (snprintf(list, sizeof(list), "%s", value) >= (int)sizeof(list)) {
+		fprintf(stderr, "--port-ips: expected at most 8 addresses\n");
+		return -1;
+	}
+	for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		if (n == 8) {
+			fprintf(stderr, "--port-ips: expected at most 8 addresses\n");
+			return -1;
+		}
+		if (read_ip("port-ips", word, &c->port_ip[n]) != 0)
+			return -1;
+		n++;
+	}
+	for (unsigned p = 1; n == 1 && p < 8; p++)
+		c->port_ip[p] = c->port_ip[0] + p;
+	c->port_list = n > 0;
+	return 0;
+}
+
+static int set_gateway(void *to, const char *value)
+{
+	struct rf_rt_cfg *c = to;
+
+	return read_ip("gateway", value, &c->gateway);
+}
+
 static int parse(struct settings *s, int argc, char **argv)
 {
 	struct rf_rt_cfg *c = &s->cfg;
@@ -211,6 +257,18 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "width", 0, &c->width, "BITS",
 		 "width of the data path: 64, 128, 256, 512", NULL},
 		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "IPv4 address of the box", NULL},
+		{RF_OPT_CALL, "port-ips", 0, c, "ADDRESS[,...]",
+		 "addresses of the box's ports for mirror connections; one: that of\n"
+		 "port 0, and the next ports follow (default: the box's address - 32)",
+		 set_port_ips},
+		{RF_OPT_UINT, "prefix", 0, &c->prefix, "BITS",
+		 "length of the network prefix of these addresses; 0: not checked", NULL},
+		{RF_OPT_CALL, "gateway", 0, c, "ADDRESS",
+		 "router of that network: the box reports it if it is silent", set_gateway},
+		{RF_OPT_TIME, "probe", 0, &c->probe_ns, "TIME",
+		 "time between two of the three probes for a port's address; 0: the\n"
+		 "address is used at once",
+		 NULL},
 		{RF_OPT_STRING, "keys", 0, &s->keys, "FILE",
 		 "file with the keys of the jobs, \"JOB KEY [groups=N] [slots=N] [ranks=N] "
 		 "[entries=N] "
@@ -273,6 +331,13 @@ static int settle(struct settings *s)
 		return RF_EXIT_USAGE;
 	}
 	c->ip = ntohl(ip.s_addr);
+	/* What follows 10.0.0.254 is a broadcast address, or belongs to hosts. */
+	for (unsigned p = 0; !c->port_list && p < 8; p++)
+		c->port_ip[p] = c->ip - 32u + p;
+	if (c->prefix > 32) {
+		fprintf(stderr, "--prefix: expected 0..32\n");
+		return RF_EXIT_USAGE;
+	}
 	rf_sim_fw_kind(s->firmware, &c->firmware);
 	c->wave = s->wave;
 	c->pcapng_dir = s->pcapng;

@@ -242,7 +242,9 @@ static void one_frame(struct check *c, const char *file, uint64_t number, const 
 		 * Frames that a switch floods to all its ports arrive here too, without passing
 		 * through the box.
 		 */
-		bool flooded = (rc == ROCE_WIRE_IPV6 || rc == ROCE_WIRE_TWO_TAGS) && (frame[0] & 1);
+		bool flooded = (rc == ROCE_WIRE_IPV6 || rc == ROCE_WIRE_TWO_TAGS ||
+				(rc == ROCE_WIRE_MULTICAST && c->plan.mirror)) &&
+			       (frame[0] & 1);
 
 		c->other++;
 		if (rc != ROCE_WIRE_ARP && !flooded)

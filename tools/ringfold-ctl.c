@@ -209,10 +209,17 @@ int main(int argc, char **argv)
 		{RF_OPT_STRING, "traffic", 0, &c.dir, "DIR",
 		 "join, wait: the folder written by ringfold gen", NULL},
 		{RF_OPT_CALL, "rank", 0, &c, "A.B.C.D,send=QPN,psn=PSN,recv=QPN,port=N",
-		 "join: the next rank of the ring, a program without ringfold", ctl_add_rank},
+		 "join: the next rank of the ring, a program without ringfold; on a\n"
+		 "mirror connection A.B.C.D,mirror,send=QPN,psn=PSN,port=N,mac=MAC",
+		 ctl_add_rank},
 		{RF_OPT_STRING, "dtype", 0, &c.dtype, "TYPE",
-		 "join --rank: fp32, bf16, fp16, int32", NULL},
-		{RF_OPT_STRING, "op", 0, &c.op, "OP", "join --rank: sum, min, max", NULL},
+		 "join --rank: fp32, bf16, fp16, fp64, int8, uint8, int32, uint32, int64, uint64",
+		 NULL},
+		{RF_OPT_STRING, "op", 0, &c.op, "OP",
+		 "join --rank: sum, min, max; and, or, xor of integers; copy with --directed",
+		 NULL},
+		{RF_OPT_FLAG, "directed", 0, &c.directed, NULL, "join --rank: a directed group",
+		 NULL},
 		{RF_OPT_UINT, "mtu", 0, &c.mtu, "BYTES", "join --rank: path MTU", NULL},
 		{RF_OPT_FLAG, "transparent", 0, &c.transparent, NULL,
 		 "join --rank: the box sends no NAK; the endpoints handle losses", NULL},
@@ -251,7 +258,7 @@ int main(int argc, char **argv)
 	const struct rf_opt_page page = {
 		.usage = "ringfold ctl COMMAND [JOB] [options]",
 		.intro = "Commands:\n"
-			 "  join      register the ranks of generated traffic (open loop, no "
+			 "  join      register the ranks of generated traffic (without a "
 			 "lease), or, with --rank, of\n"
 			 "            programs without ringfold: the QPN and first "
 			 "PSN of "

@@ -36,9 +36,10 @@ const char *traffic_fault_counter(const struct traffic_plan *plan, enum traffic_
 	return faults[kind].counter;
 }
 
-bool traffic_fault_floods(enum traffic_fault kind)
+bool traffic_fault_floods(const struct traffic_plan *plan, enum traffic_fault kind)
 {
-	return faults[kind].floods;
+	/* Without a rule the switch decides by the MAC alone. */
+	return faults[kind].floods || (plan->mirror && kind == TRAFFIC_MULTICAST);
 }
 
 void traffic_plan_ranks(struct traffic_plan *plan)

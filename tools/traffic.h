@@ -141,7 +141,7 @@ const char *traffic_path(const char *dir, const char *name);
  */
 const char *traffic_fault_name(enum traffic_fault kind);
 const char *traffic_fault_counter(const struct traffic_plan *plan, enum traffic_fault kind);
-bool traffic_fault_floods(enum traffic_fault kind);
+bool traffic_fault_floods(const struct traffic_plan *plan, enum traffic_fault kind);
 
 /* Random numbers (splitmix64): *state is the only state. */
 uint64_t traffic_random(uint64_t *state);

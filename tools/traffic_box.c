@@ -13,8 +13,11 @@
 static const char *const free_counters[] = {"rx_frames", "punted", "punt_full", "tx_frames",
 					    "tx_inject"};
 
-static bool is_free(const char *counter)
+static bool is_free(const struct traffic_plan *plan, const char *counter)
 {
+	/* A switch without the rule floods the announcements of a port to the others. */
+	if (plan->mirror && strcmp(counter, "own_source") == 0)
+		return true;
 	for (size_t i = 0; i < sizeof(free_counters) / sizeof(free_counters[0]); i++) {
 		if (strcmp(counter, free_counters[i]) == 0)
 			return true;
@@ -37,7 +40,7 @@ static uint64_t wanted(const struct traffic_plan *plan, const char *counter, uns
 		enum traffic_fault kind = (enum traffic_fault)k;
 
 		if (strcmp(counter, traffic_fault_counter(plan, kind)) == 0)
-			value += plan->fault[k] * (traffic_fault_floods(kind) ? ports : 1);
+			value += plan->fault[k] * (traffic_fault_floods(plan, kind) ? ports : 1);
 	}
 	return value;
 }
@@ -78,7 +81,7 @@ static int compare(const struct traffic_plan *plan, const json_t *box, const cha
 		uint64_t want = wanted(plan, counter, ports);
 		uint64_t sum = sum_of(box, counter);
 
-		if (is_free(counter) || sum == want)
+		if (is_free(plan, counter) || sum == want)
 			continue;
 		fprintf(stderr,
 			"ringfold check: %s: counter %s is %" PRIu64 ", must be %" PRIu64 "\n",

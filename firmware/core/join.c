@@ -1,5 +1,6 @@
 /* JOIN: which ranks are admitted, and to which group. */
 #include "firmware/core/internal.h"
+#include "proto/rf_bytes.h"
 
 /* Offsets in the body of JOIN, for the detail of FIELD. */
 #define AT_DTYPE 2u
@@ -59,12 +60,26 @@ static bool flags_ok(unsigned int flags)
 	return !(flags & ~known) && (!(flags & RF_CTL_J_OTHERS) || (flags & RF_CTL_J_STRICT));
 }
 
-/* A ring rank names its successor; a mirror rank has none. 0: both fields are allowed. */
+/* Instead of a successor a mirror rank may name the MAC to which its results go. */
+static bool names_mac(const struct rf_ctl_join *j)
+{
+	return is_mirror(j) && (j->peer_ip | j->peer_qpn) != 0;
+}
+
+/* The offset of the successor's address or QPN, if it is not allowed; otherwise 0. */
 static uint32_t bad_peer(const struct rf_fw *fw, const struct rf_ctl_join *j)
 {
-	if (is_mirror(j) ? j->peer_ip != 0 : j->peer_ip == 0 || rf_fw_address_any(fw, j->peer_ip))
+	uint32_t own = rf_get_be32(fw->cfg.mac);
+
+	if (!is_mirror(j))
+		return j->peer_ip == 0 || rf_fw_address_any(fw, j->peer_ip) ? AT_PEER_IP : 0;
+	/* Not a group address, and not a MAC of the box. */
+	if (j->peer_ip >> 24 & 1u)
 		return AT_PEER_IP;
-	return is_mirror(j) && j->peer_qpn != 0 ? AT_PEER_QPN : 0;
+	if (j->peer_qpn > 0xffffu ||
+	    (j->peer_ip == own && j->peer_qpn - rf_get_be16(fw->cfg.mac + 4) < fw->ports))
+		return AT_PEER_QPN;
+	return 0;
 }
 
 /* Offset of the first field whose value is not allowed; 0: all are allowed. */
@@ -356,6 +371,10 @@ static void fill_member(struct rf_fw_member *m, const struct rf_fw_request *q,
 	m->qpn = j->qpn;
 	m->peer_ip = j->peer_ip;
 	m->peer_qpn = j->peer_qpn;
+	if (names_mac(j)) {
+		rf_put_be32(m->mac, j->peer_ip);
+		rf_put_be16(m->mac + 4, (uint16_t)j->peer_qpn);
+	}
 	m->start_psn = j->start_psn;
 	m->shift = j->shift;
 	m->lease_ms = j->lease_ms;
@@ -384,11 +403,14 @@ static void complete(struct rf_fw *fw, struct rf_fw_group *g)
 	fw->notices = 1;
 }
 
-/* A rank has joined; a mirror rank asks first, and joins when its JOIN comes to its port. */
+/*
+ * A rank has joined; a mirror rank asks first, and joins when its JOIN comes to its port, or with
+ * the first one if that names its MAC.
+ */
 static void arrive(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
 		   const struct rf_fw_request *q)
 {
-	if (m->arrived || (m->mirror && !rf_fw_at_port(fw, m, q)))
+	if (m->arrived || (m->mirror && !names_mac(&q->body.u.join) && !rf_fw_at_port(fw, m, q)))
 		return;
 	m->arrived = 1;
 	g->joined++;

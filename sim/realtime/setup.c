@@ -42,6 +42,13 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	rf_fw_cfg_default(&fw);
 	memcpy(fw.mac, b->cfg.mac, sizeof(fw.mac));
 	fw.ip = b->cfg.ip;
+	fw.port_list = true;
+	memcpy(fw.port_ip, b->cfg.port_ip, sizeof(fw.port_ip));
+	fw.prefix = (uint8_t)b->cfg.prefix;
+	fw.gateway = b->cfg.gateway;
+	fw.probe_ms = (uint32_t)(b->cfg.probe_ns / 1000000u);
+	if (!b->cfg.port_list) /* nobody has chosen them: the hosts ask */
+		fw.announce_ms = 0;
 	if (rf_fresh(&fw) != 0) {
 		snprintf(why, room, "firmware: cannot get random numbers: %s", strerror(errno));
 		return -1;
@@ -49,8 +56,6 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	fw.hold_ms = (uint32_t)(b->cfg.hold_ns / 1000000u);
 	fw.tomb_ms = (uint32_t)(b->cfg.tomb_ns / 1000000u);
 	fw.settle_ms = SETTLE_MS;
-	fw.probe_ms = 0;
-	fw.announce_ms = 0;
 	fw.keys = b->cfg.keys;
 	fw.nkeys = b->cfg.nkeys;
 	if (b->cfg.lease_ns)

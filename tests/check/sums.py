@@ -88,6 +88,7 @@ class Check:
         self.macs = {rank.mac for rank in self.ranks}
         self.box_macs = {}
         self.results = {}  # index -> result or None
+        self.foreign = set()  # frames of no group that were sent, without their source MAC
         self.faults = []
 
     def port_ip(self, rank):
@@ -113,6 +114,8 @@ class Check:
         if packet.data[6:12] not in self.macs:
             return False
         rank = self.to_box(packet)
+        if not rank and packet.sound():
+            self.foreign.add(packet.data[:6] + packet.data[12:])
         if rank and packet.sound():
             index = (packet.psn - rank.start) % PSN
             if index < self.slots:
@@ -205,6 +208,8 @@ class Check:
     def back(self, packet):
         """Checks a packet that came back. Returns what is wrong, or None."""
         to = self.receiver(packet)
+        if to is None and packet.data[:6] + packet.data[12:] in self.foreign:
+            return None
         if to is None:
             return "is of no connection of the plan"
         rank = to if self.mirror else self.ranks[to.number - 1]

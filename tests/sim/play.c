@@ -91,7 +91,8 @@ static bool start_group(unsigned int lanes)
 static void enter(unsigned int port, const uint8_t *frame, size_t len)
 {
 	size_t type = frame[12] == 0x81 && frame[13] == 0 ? 16 : 12;
-	bool all = (frame[0] & 1) && !(frame[type] == 0x08 && frame[type + 1] == 0);
+	bool rule = !plan.mirror && frame[type] == 0x08 && frame[type + 1] == 0;
+	bool all = (frame[0] & 1) && !rule;
 
 	for (unsigned int p = 0; p < plan.ports; p++)
 		if (all || p == port)

@@ -74,6 +74,56 @@ static void expect_mirror(const struct fw_box *b, const struct fw_ask *a, unsign
 	assert_int_equal(conn_reg(b, cid, RF_CONN_PEER_MAC_LO), 0x0900u | a->mac);
 }
 
+/* A JOIN that names the MAC of its host has joined with its first JOIN, which may come anywhere. */
+static void test_named_mac(void **state)
+{
+	static const struct {
+		uint32_t high, low, offset;
+	} wrong[] = {
+		{0x01000900, 0x0001, 20},  /* a group address */
+		{0x02000900, 0x10000, 24}, /* more than two bytes */
+		{0, 0, 0},
+	};
+	struct fw_box *b = fw_mirror_box();
+	struct fw_ask a[2];
+
+	(void)state;
+	for (unsigned int r = 0; r < 2; r++) {
+		a[r] = fw_mirror_join(r, 2);
+		a[r].mac = 0x77; /* the operator's */
+		a[r].r.u.join.port = (uint8_t)(2 + r);
+		a[r].r.u.join.peer_ip = 0x02000000;
+		a[r].r.u.join.peer_qpn = 0x0900u + r + 1;
+	}
+	for (unsigned int k = 0; wrong[k].offset; k++) {
+		struct fw_ask bad = a[0];
+
+		bad.r.u.join.peer_ip = wrong[k].high;
+		bad.r.u.join.peer_qpn = wrong[k].low;
+		refused(b, &bad, RF_CTL_R_FIELD);
+		assert_int_equal(reply.u.failed.detail, wrong[k].offset);
+	}
+	assert_int_equal(ask(b, &a[0]), RF_CTL_WAITING);
+	assert_int_equal(reply.u.waiting.joined, 1);
+	assert_int_equal(reply.u.waiting.port_ip, FW_MIRROR_IP(2));
+	assert_int_equal(ask(b, &a[1]), RF_CTL_READY);
+	for (unsigned int r = 0; r < 2; r++) {
+		a[r].mac = (uint8_t)(r + 1); /* where its results go */
+		expect_mirror(b, &a[r], 2 + r, 0);
+	}
+	/* The operator's later requests to the box change nothing. */
+	a[1].mac = 0x77;
+	assert_int_equal(ask(b, &a[1]), RF_CTL_READY);
+	assert_int_equal(b->fw.cnt.mac_changed, 0);
+	/* The rank's own host may still move it. */
+	a[1].mac = 0x55;
+	fw_mirror_at(&a[1], FW_MIRROR_IP(3));
+	assert_int_equal(ask(b, &a[1]), RF_CTL_READY);
+	assert_int_equal(b->fw.cnt.mac_changed, 1);
+	expect_mirror(b, &a[1], 3, 0);
+	fw_box_free(b);
+}
+
 /*
  * A rank that asks is missing until the same JOIN has come to the address of its port. The box
  * spreads the ranks over the ports. Each has one entry of the table.
@@ -327,8 +377,9 @@ static void test_fields(void **state)
 		assert_int_equal(reply.u.failed.detail, at);                                       \
 	} while (0)
 	BAD(r.u.join.ranks, 1, RF_CTL_R_RANKS, RF_FW_RANKS_MAX);
-	BAD(r.u.join.peer_ip, 0x0a000002, RF_CTL_R_FIELD, 20);
-	BAD(r.u.join.peer_qpn, 1, RF_CTL_R_FIELD, 24);
+	/* Both together would be a MAC. */
+	BAD(r.u.join.peer_ip, 0x0d000002, RF_CTL_R_FIELD, 20);
+	BAD(r.u.join.peer_qpn, 0x10000, RF_CTL_R_FIELD, 24);
 	BAD(r.u.join.shift, 1, RF_CTL_R_FIELD, 32);
 	BAD(r.u.join.port, 4, RF_CTL_R_FIELD, 7);
 	BAD(r.u.join.family, 6, RF_CTL_R_IPV6, 0);
@@ -620,6 +671,7 @@ int main(void)
 		cmocka_unit_test(test_fields),    cmocka_unit_test(test_mac),
 		cmocka_unit_test(test_pages),     cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_quota),     cmocka_unit_test(test_ports_of_key),
+		cmocka_unit_test(test_named_mac),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

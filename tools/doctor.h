@@ -49,6 +49,7 @@ struct doctor {
 	const char *box_text;
 	const char *key_text;
 	const char *job_text;
+	const char *steering; /* "ring", "mirror" or "both" */
 	unsigned int mtu;
 	uint64_t timeout; /* timeout for an answer, ns */
 	bool json;
@@ -104,6 +105,8 @@ bool doctor_mtu(struct doctor *d);
 bool doctor_damage(struct doctor *d);
 /* doctor_group.c: join, ICRC, a sum */
 bool doctor_group(struct doctor *d);
+/* doctor_mirror.c: packets to the addresses of the box's ports */
+bool doctor_mirror(struct doctor *d);
 /* doctor_ranks.c: under a launcher, with the other hosts */
 bool doctor_ranks(struct doctor *d);
 

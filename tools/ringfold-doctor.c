@@ -17,12 +17,17 @@
 
 static bool examine(struct doctor *d)
 {
-	static bool (*const steps[])(struct doctor *) = {
-		doctor_device, doctor_address, doctor_arp, doctor_control, doctor_clock,
-		doctor_rule,   doctor_return,  doctor_mtu, doctor_group,   doctor_damage};
+	static const struct {
+		bool (*check)(struct doctor *);
+		bool ring; /* needs the rule */
+	} steps[] = {{doctor_device, false},  {doctor_address, false}, {doctor_arp, false},
+		     {doctor_control, false}, {doctor_clock, false},   {doctor_rule, true},
+		     {doctor_return, true},   {doctor_mtu, true},      {doctor_group, true},
+		     {doctor_mirror, false},  {doctor_damage, false}};
+	bool ring = strcmp(d->steering, "mirror") != 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		if (!steps[i](d))
+		if ((ring || !steps[i].ring) && !steps[i].check(d))
 			return false;
 	}
 	boxlink_close(&d->link);
@@ -114,6 +119,8 @@ static const char intro[] =
 	"  port     a group at the box learns this host's port\n"
 	"  icrc     a packet with a correct ICRC is accepted, one with a wrong ICRC is not\n"
 	"  sum      the sum of two packets comes back (if the box has two lanes or more)\n"
+	"  mirror   packets to the addresses of the box's ports come back with a sum; nobody else\n"
+	"           has these addresses. With --steering mirror: instead of rule to sum\n"
 	"  damage   frames that arrived damaged at the box's port, or were dropped for lack of "
 	"room\n"
 	"  ranks    with --ranks on all hosts at once (RF_RANK and RF_SIZE, mpirun, ...): all "
@@ -125,7 +132,7 @@ static const char intro[] =
 
 int main(int argc, char **argv)
 {
-	static struct doctor d = {.timeout = 3000 * NS_PER_MS};
+	static struct doctor d = {.timeout = 3000 * NS_PER_MS, .steering = "both"};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "device", 'd', &d.device, "DEVICE",
 		 "DPDK device connected to the switch; default: RF_DEVICE", NULL},
@@ -135,6 +142,8 @@ int main(int argc, char **argv)
 		 "own address; default: RF_IP, else the interface's, else 10.0.0.<rank + 1>", NULL},
 		{RF_OPT_STRING, "box-ip", 0, &d.box_text, "ADDRESS",
 		 "the box's address; default: RF_BOX_IP", NULL},
+		{RF_OPT_CHOICE, "steering", 0, &d.steering, "both|mirror|ring",
+		 "what the job uses: the addresses of the box's ports, the rule, or both", NULL},
 		{RF_OPT_UINT, "mtu", 'm', &d.mtu, "BYTES", "path MTU to check; default: RF_MTU",
 		 NULL},
 		{RF_OPT_STRING, "job", 0, &d.job_text, "N",

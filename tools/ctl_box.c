@@ -160,6 +160,12 @@ static void place(const struct ctl *c, json_t *row, const struct rf_ctl_connecti
 	ctl_number(row, "port", e->cid & 7u);
 }
 
+/* As in the register HASH_KEY. */
+static const char *role_of(uint32_t role)
+{
+	return role == 0 ? "data" : role == 1 ? "ack" : "mirror";
+}
+
 int ctl_connections(struct ctl *c)
 {
 	static const char *const states[] = {"empty", "live", "joining", "tombstone"};
@@ -179,7 +185,7 @@ int ctl_connections(struct ctl *c)
 
 			address(row, "address", e->ip);
 			ctl_number(row, "qpn", e->key & 0xffffffu);
-			text(row, "role", e->key >> 24 ? "ack" : "data");
+			text(row, "role", role_of(e->key >> 24 & 3u));
 			text(row, "state", states[e->state & 3u]);
 			place(c, row, e);
 			ctl_number(row, "gone_in_ms", e->remaining);

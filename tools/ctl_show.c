@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/config/settings.h"
 #include "tools/ctl.h"
 #include "base/opt.h"
 
@@ -87,6 +88,39 @@ void ctl_hold_warn(const struct rf_ctl_box_page *b)
 			"connections, --release-all ends it)\n");
 }
 
+static void text(json_t *o, const char *name, const char *value)
+{
+	json_object_set_new(o, name, json_string(value));
+}
+
+/* What mirror connections need: addresses of the ports, and who disturbs them. */
+static void show_mirror(json_t *o, const struct rf_ctl_box_page *b)
+{
+	char name[32], list[96] = "", ip[16];
+	size_t n = 0;
+
+	for (unsigned int t = 0; t < ELEMENT_TYPES; t++)
+		if (b->types >> t & 1u)
+			n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? "," : "",
+					      element_type_name(t));
+	text(o, "types", list);
+	ctl_number(o, "directed", (b->features & RF_CTL_FEATURE_DIRECTED) != 0);
+	ctl_number(o, "mirror", (b->features & RF_CTL_FEATURE_MIRROR) != 0);
+	if (!(b->features & RF_CTL_FEATURE_MIRROR))
+		return;
+	for (unsigned int p = 0; p < b->ports; p++) {
+		snprintf(name, sizeof(name), "address_%u", p);
+		text(o, name,
+		     b->claimed >> p & 1u ? "claimed by another host"
+		     : b->port_ip[p]      ? rf_ip_text(b->port_ip[p], ip)
+					  : "none");
+	}
+	if (b->gateway) {
+		text(o, "gateway", rf_ip_text(b->gateway, ip));
+		ctl_number(o, "gateway_silent", b->reached == 0);
+	}
+}
+
 int ctl_status(struct ctl *c)
 {
 	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
@@ -114,6 +148,7 @@ int ctl_status(struct ctl *c)
 	ctl_number(o, "hold_full", b->hold == RF_CTL_HOLD_FULL);
 	ctl_hold_warn(b);
 	ctl_number(o, "own_port", b->port);
+	show_mirror(o, b);
 	ctl_print_object(c, o);
 	return RF_EXIT_GOOD;
 }

@@ -45,6 +45,12 @@ static void leave(struct mirror *m)
 	boxlink_run(&m->d->link, m->client, RANKS, idle, boxlink_now() + m->d->timeout);
 }
 
+/* The check of the rule has been run, and was good. */
+static bool has_rule(const struct doctor *d)
+{
+	return strcmp(d->steering, "both") == 0;
+}
+
 static void prepare(struct mirror *m)
 {
 	struct doctor *d = m->d;
@@ -63,6 +69,9 @@ static void prepare(struct mirror *m)
 				   .lease_ms = LEASE_MS,
 				   .deadline_ms = (uint32_t)(d->timeout / NS_PER_MS)};
 
+	/* A rule takes everything to one port of the box. */
+	if (has_rule(d))
+		join.port = (uint8_t)d->port;
 	while (1u << join.mtu_log2 < d->mtu)
 		join.mtu_log2++;
 	d->link.box_mac = d->box_mac;
@@ -193,15 +202,26 @@ static bool both_came(const struct doctor *d)
 }
 
 /* What the box says of packets that have not come back. */
-static bool explain(struct mirror *m, const struct rf_ctl_counters_page *before)
+static bool explain(struct mirror *m, const struct rf_ctl_counters_page *before,
+		    uint32_t wrong_before)
 {
-	static const unsigned int drops[] = {RF_CNT_WRONG_PORT, RF_CNT_UNKNOWN, RF_CNT_WRONG_SOURCE,
-					     RF_CNT_ICRC,       RF_CNT_OPCODE,  RF_CNT_DISABLED};
+	static const unsigned int drops[] = {RF_CNT_UNKNOWN, RF_CNT_WRONG_SOURCE, RF_CNT_ICRC,
+					     RF_CNT_OPCODE, RF_CNT_DISABLED};
 	struct doctor *d = m->d;
 	struct rf_ctl_counters_page after;
 	unsigned int count;
 	const char *const *names = boxlink_counter_names(&count);
 
+	d->port = d->box.port;
+	if (!doctor_counters(d, "mirror", &after))
+		return false;
+	if (after.value[RF_CNT_WRONG_PORT] != wrong_before)
+		return doctor_say(d, "mirror", DOCTOR_FAILED,
+				  "this switch port has the rule, which takes packets to another "
+				  "port of the box than the one they are for: remove it, or let "
+				  "ranks here use only the address of that port",
+				  "a packet for another port has arrived at port %u of the box",
+				  d->port);
 	d->port = m->port[0];
 	if (!doctor_counters(d, "mirror", &after))
 		return false;
@@ -246,8 +266,14 @@ static bool exchange(struct mirror *m)
 {
 	struct doctor *d = m->d;
 	struct rf_ctl_counters_page before;
+	uint32_t wrong;
 	char ip[RANKS][16];
 
+	/* A rule takes packets to the port to which it takes requests. */
+	d->port = d->box.port;
+	if (!doctor_counters(d, "mirror", &before))
+		return false;
+	wrong = before.value[RF_CNT_WRONG_PORT];
 	d->port = m->port[0];
 	if (!doctor_counters(d, "mirror", &before))
 		return false;
@@ -260,7 +286,7 @@ static bool exchange(struct mirror *m)
 		doctor_hear(d, doctor_patience(d), both_came);
 	}
 	if (!both_came(d))
-		return explain(m, &before);
+		return explain(m, &before, wrong);
 	if (!right(m, 0) || !right(m, 1))
 		return doctor_say(d, "mirror", DOCTOR_FAILED,
 				  "look for a device on the path that rewrites packets: NAT, a "
@@ -301,6 +327,10 @@ bool doctor_mirror(struct doctor *d)
 
 	if (strcmp(d->steering, "ring") == 0 || !settings(d))
 		return true;
+	if (has_rule(d) && d->box.lanes < RANKS)
+		return doctor_say(d, "mirror", DOCTOR_SKIPPED, NULL,
+				  "the rule takes this host to one port of the box, which has room "
+				  "for one rank: a sum needs a second host (--ranks)");
 	m.d = d;
 	prepare(&m);
 	boxlink_run(&d->link, m.client, RANKS, boxlink_joined, boxlink_now() + 2 * d->timeout);

@@ -20,6 +20,8 @@
 
 #define FRAME_MAX (ROCE_FRAME_MAX + 18u)
 #define BOX_IP 0x0a0000feu
+/* Whether an address is that of a port of the box. */
+#define IS_PORT_IP(ip) ((ip) - (BOX_IP - 32u) < 8u)
 #define SHORT 1000u
 
 struct wire {
@@ -57,14 +59,16 @@ static bool is(const struct wire *w, const char *fault)
 }
 
 /* Another host answers ARP requests for `ip`. */
-static void answer_arp(struct wire *w, const uint8_t *frame, size_t len, bool own)
+static void answer_arp(struct wire *w, const uint8_t *frame, size_t len, bool own, bool ports)
 {
 	struct rf_arp a;
 	struct rf_arp r = {.op = 2, .sender_mac = {2, 0xee, 0, 0, 0, 1}};
 	uint8_t reply[64];
 
 	if (rf_arp_parse(frame, len, &a) == 0 || a.op != 1 ||
-	    (own ? a.sender_ip != 0 : a.target_ip != BOX_IP))
+	    (own     ? a.sender_ip != 0
+	     : ports ? !IS_PORT_IP(a.target_ip)
+		     : a.target_ip != BOX_IP))
 		return;
 	r.sender_ip = a.target_ip;
 	r.target_ip = a.sender_ip;
@@ -109,6 +113,21 @@ static enum kind kind_of(const uint8_t *frame, size_t len, struct roce_packet *p
 	return p->opcode == ROCE_OP_SEND_ONLY ? DATA : PROBE;
 }
 
+/* Another host behind this wire claims the address of each port that is asked for. */
+static void claim(struct wire *w, const uint8_t *frame, size_t len)
+{
+	struct rf_arp a;
+	struct rf_arp r = {.op = 1, .sender_mac = {2, 0xee, 0, 0, 0, 1}};
+	uint8_t out[64];
+
+	if (rf_arp_parse(frame, len, &a) == 0 || a.target_ip != BOX_IP)
+		return;
+	for (unsigned int p = 0; p < 8; p++) {
+		r.sender_ip = r.target_ip = BOX_IP - 32u + p;
+		put(w->to_switch, out, rf_arp_build(&r, out, sizeof(out)));
+	}
+}
+
 /* Handles frames from the host. */
 static void up(struct wire *w, uint8_t *frame, size_t len)
 {
@@ -116,9 +135,15 @@ static void up(struct wire *w, uint8_t *frame, size_t len)
 	enum kind kind = kind_of(frame, len, &p);
 
 	if (is(w, "taken"))
-		answer_arp(w, frame, len, true);
+		answer_arp(w, frame, len, true, false);
 	if (is(w, "imposter"))
-		answer_arp(w, frame, len, false);
+		answer_arp(w, frame, len, false, false);
+	if (is(w, "squatter"))
+		answer_arp(w, frame, len, false, true);
+	if (is(w, "claim"))
+		claim(w, frame, len);
+	if (is(w, "keeps") && kind == DATA && IS_PORT_IP(p.dst_ip))
+		return;
 	if (is(w, "noise"))
 		make_noise(w, frame, len);
 	if (is(w, "deaf") && kind == CONTROL)
@@ -212,6 +237,10 @@ static void down(struct wire *w, uint8_t *frame, size_t len)
 		frame[34] ^= 1; /* UDP source port, as NAT does */
 	if (is(w, "half") && kind == DATA && p.qpn & 1)
 		return;
+	if (is(w, "list") && kind == DATA && IS_PORT_IP(p.src_ip))
+		return;
+	if (is(w, "nat") && kind == DATA && IS_PORT_IP(p.src_ip))
+		frame[53] ^= 1; /* the PSN */
 	if (is(w, "raw") && kind == DATA) {
 		frame[p.payload_offset] ^= 1;
 		roce_icrc_write(frame, &p);

@@ -24,6 +24,11 @@ if [ $lanes = 2 ]; then
 else
 	check "... no sum on one lane" says 0 "^skipped  sum"
 fi
+if [ $lanes = 2 ]; then
+	check "... by mirror too" says 0 "^ok       mirror   packets to 10.0.0.222 and 10.0.0.222, each to its own QPN"
+else
+	check "... mirror needs a second host" says 0 "^skipped  mirror"
+fi
 doctor 2 --mtu 4096
 check "the rule names another port: that one is reported" says 2 "this host goes to port 3 of the box"
 check "... MTU 4096" says 2 "path MTU 4096 (4178 bytes)"
@@ -32,6 +37,15 @@ doctor 1
 check "a port without rule: exit code 1" test $? = 1
 check "... is named" fails_at 1 rule
 check "... with the remedy" says 1 "fix: give this host's switch port the rule"
+if [ $lanes = 2 ]; then
+	doctor 1 --steering mirror
+	check "... which mirror ranks do not need" test $? = 0
+	check "... they use any port" says 1 "^ok       mirror   packets to 10.0.0.22[23] and 10.0.0.22[23]"
+	check "... ring checks are left out" test "$(grep -c ' rule \| return \| sum ' "$dir/1.err")" = 0
+	doctor 2 --steering mirror
+	check "a rule to port 3, a mirror rank at another port" fails_at 2 mirror
+	check "... is named" says 2 "for another port has arrived at port"
+fi
 doctor 4 --timeout 1s
 check "a rule that leads nowhere" fails_at 4 control
 check "... is named" says 4 "redirects it to a port without a box"

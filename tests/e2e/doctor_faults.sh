@@ -72,6 +72,10 @@ faults() {
 		half|sum|1 of the two results came back
 		raw|sum|a sum came back wrong
 		runt|none|[1-9][0-9]* damaged on the link
+		squatter|mirror|02:ee:00:00:00:01 answers for 10.0.0.2[0-9]*, the address of port
+		keeps|mirror|do not arrive there
+		list|mirror|has taken a packet to its port [0-7], but 0 of the two results
+		nat|mirror|a result came back wrong from a port of the box
 	END
 }
 
@@ -101,4 +105,10 @@ for ((k = 0; k < ranks; k++)); do
 	cat "$dir/worker$k.out"
 	failures=$((failures + $(cat "$dir/worker$k.failures" 2> /dev/null || echo 1)))
 done
+
+# A claim holds for a minute, and for all hosts: in a box of its own.
+box_stop
+box_start --lanes 2
+k=0
+with_fault claim mirror "another host claims the address of port 0, 1, 2, 3, 4, 5, 6, 7 of the box, and no other port has one"
 finish

@@ -14,6 +14,8 @@ chk=$bin/ringfold-check
 exits 0 "ctl status" $ctl status
 check "... names the port" says 0 "^own_port *0$"
 check "... and the lanes" says 0 "^lanes *2$"
+check "... the addresses of its ports" says 0 "^address_3 *10.0.0.225$"
+check "... and the types that it has" says 0 "^types *fp32,bf16,fp16,int32,uint32,int64,uint64,fp64,int8,uint8$"
 exits 0 "ctl status --json" $ctl status --json
 check "... is JSON" python3 -c "import json; assert json.load(open('$dir/0.err'))['ports'] == 4"
 exits 0 "ctl groups, no group" $ctl groups
@@ -115,6 +117,29 @@ check "... from which no data has arrived yet" says 0 "job 13 group 0: no data h
 exits 0 "ctl drop" $ctl drop 13
 exits 1 "a port that this box does not have" $ctl join --job 15 --rank 10.0.5.1,send=17,psn=5,recv=18,port=7 --rank 10.0.5.2,send=17,psn=5,recv=18,port=1
 check "... is named" says 0 "rank 0: .*value that is not allowed .*: port of the box (port= of --rank)"
+mirror() { echo "--rank 10.0.9.1,mirror,send=17,psn=5,port=$1,mac=02:00:00:00:09:01 --rank 10.0.9.2,mirror,send=17,psn=5,port=1,mac=02:00:00:00:09:02"; }
+exits 0 "two mirror ranks" $ctl join --job 18 $(mirror 2) --dtype int64 --op xor
+check "... the address of the first" says 0 "^rank 0 sends to 10.0.0.224$"
+check "... and of the second" says 0 "^rank 1 sends to 10.0.0.223$"
+exits 0 "ctl connections" $ctl connections
+check "... one entry each" test "$(grep -c ' mirror *live ' "$dir/0.err")" = 2
+exits 0 "ctl drop" $ctl drop 18
+exits 0 "ctl connections" $ctl connections
+check "... no tombstone of mirror ranks" test "$(grep -c '10.0.9.' "$dir/0.err")" = 0
+exits 0 "a directed group with a ring and a mirror" $ctl join --job 19 --directed --slots 64 $(mirror 0) $(plain 8)
+exits 0 "ctl drop" $ctl drop 19
+exits 1 "a group address as MAC" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,mac=03:00:00:00:09:01 \
+	--rank 10.0.9.2,mirror,send=18,psn=5,port=1,mac=02:00:00:00:09:02
+check "... is named" says 0 "value that is not allowed"
+exits 2 "recv= of a mirror rank" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,recv=18,mac=02:00:00:00:09:01
+check "... is named" says 0 "recv=: not for a mirror rank"
+exits 2 "mac= of a ring rank" $ctl join --job 20 --rank 10.0.9.1,send=17,psn=5,port=0,recv=18,mac=02:00:00:00:09:01
+check "... is named" says 0 "mac=: not for a ring rank"
+exits 2 "a mirror rank without its MAC" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0
+check "... is named" says 0 "mac= is missing"
+exits 2 "a MAC that is none" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,mac=02:00
+check "... is named" says 0 "expected a MAC address"
+exits 2 "and of a floating type" $ctl join --job 20 $(plain 7) --op and
 exits 1 "65 ranks" $ctl join --job 16 --slots 16 $(for i in $(seq 65); do echo --rank 10.0.6.$i,send=17,psn=5,recv=18,port=0; done)
 check "... get one line" test "$(grep -c "rank" "$dir/0.err")" = 1
 check "... that counts them" says 0 "rank 0 and 64 more: .*at most 64"

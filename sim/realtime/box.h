@@ -38,9 +38,9 @@ struct rf_rt_cfg {
 	uint32_t ip;
 	uint32_t port_ip[8]; /* addresses of the box's ports; 0: none */
 	bool port_list;      /* they were chosen by hand: the box announces them */
-	unsigned prefix;   /* bits of the box's subnet, 0: not checked */
-	uint32_t gateway;  /* 0: none */
-	uint64_t probe_ns; /* between two probes for a port's address; 0: it is used at once */
+	unsigned prefix;     /* bits of the box's subnet, 0: not checked */
+	uint32_t gateway;    /* 0: none */
+	uint64_t probe_ns;   /* between two probes for a port's address; 0: it is used at once */
 	enum rf_sim_fw_kind firmware;
 	const struct rf_fw_key *keys; /* NULL: anyone may use the box */
 	unsigned nkeys;

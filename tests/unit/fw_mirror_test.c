@@ -82,7 +82,8 @@ static void test_named_mac(void **state)
 	} wrong[] = {
 		{0x01000900, 0x0001, 20},  /* a group address */
 		{0x02000900, 0x10000, 24}, /* more than two bytes */
-		{0, 0, 0},
+		{0x02524600, 0x0010, 24},  /* the box itself */
+		{0x02524600, 0x0013, 24},  {0, 0, 0},
 	};
 	struct fw_box *b = fw_mirror_box();
 	struct fw_ask a[2];

@@ -12,7 +12,7 @@ $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c pair_roce.c pair_verbs.c exchange.c join.c connect.c calls.c proof.c stragglers.c steps.c base.c member.c fallback.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/api/,lock.c events.c listen.c round.c wait.c progress.c backend.c context.c job.c comm.c call.c group.c lag.c fallback.c leave.c request.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/api/,lock.c events.c listen.c round.c wait.c progress.c backend.c context.c job.c comm.c room.c call.c group.c lag.c fallback.c leave.c request.c)))
 
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
@@ -85,6 +85,7 @@ $(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-captures,tests/e2e/captures.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-sim $(BUILD)/bin/ringfold))
 $(eval $(call test,e2e-usage,tests/e2e/usage.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/ringfold,-box -perf -ctl) $(BUILD)/bin/ringfold))
 $(eval $(call test,e2e-flags,tests/e2e/flags.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-room,tests/e2e/room.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-aborts,tests/e2e/aborts.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-fallback,tests/e2e/fallback.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))
 $(eval $(call test,e2e-stragglers,tests/e2e/stragglers.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))

@@ -69,6 +69,7 @@ struct rf_group {
 	unsigned int slots;
 	uint16_t flags; /* RF_CTL_J_* flags that are settings */
 	struct rf_member *member;
+	bool joined RF_LOCKED;      /* it has a place at the box */
 	struct rf_pair_roce roce;   /* its connections, ... */
 	struct rf_pair_verbs verbs; /* ... or these, when the context uses a NIC */
 	uint64_t changes RF_LOCKED; /* of the member, seen last */
@@ -161,6 +162,11 @@ struct rf_context {
 	unsigned int n_announces RF_LOCKED;
 	uint64_t store_due RF_LOCKED;       /* next look at the store */
 	unsigned int next_number RF_LOCKED; /* of groups of one rank */
+	/* when the box had no room, 0: it had; its answer then, and when a group last left it */
+	uint64_t full_at RF_LOCKED;
+	uint32_t full_box RF_LOCKED;
+	char full_text[RF_TEXT_MAX] RF_LOCKED;
+	uint64_t freed_at RF_LOCKED;
 	uint32_t next_qpn RF_LOCKED;
 	uint64_t round_at RF_LOCKED;        /* last round */
 	uint64_t link_due RF_LOCKED;        /* next look at the link */
@@ -246,6 +252,8 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until) RF_REQUIRES(rf_context_cla
  */
 int rf_comm_gather(struct rf_comm *comm, const char *lane, const char *name, const void *value,
 		   size_t len, void *values, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class);
+/* The rank whose value is the k-th in a gather of comm's ranks: in the order of the job's ranks. */
+unsigned int rf_comm_rank_at(const struct rf_comm *comm, unsigned int k);
 /* Takes part in any gather of the job. As rf_comm_gather(), but in the order of the job's ranks. */
 int rf_job_gather(struct rf_context *ctx, const struct rf_store_gather *g, void *values)
 	RF_EXCLUDES(rf_context_class);
@@ -299,6 +307,20 @@ int rf_request_start(struct rf_group *group, const void *send, void *recv, size_
 int rf_request_take(struct rf_request *request) RF_REQUIRES(rf_context_class);
 /* There is something to send. Without the lock, too. */
 void rf_kick(struct rf_context *ctx);
+
+/* ---- room.c: what is known of the box's room. All under the lock. ---- */
+
+/*
+ * The ranks meet for the first time, by name, and get a number for the group. RF_ERR_BOX_REFUSED if
+ * one of them remembers that the box has no room. The lock is released meanwhile.
+ */
+int rf_group_meet(struct rf_group *group) RF_REQUIRES(rf_context_class);
+/* A group could not be made: remembers it, if the box had no room. */
+void rf_room_refused(struct rf_group *group) RF_REQUIRES(rf_context_class);
+/* A group ends, and so does what is remembered. */
+void rf_room_freed(struct rf_group *group) RF_REQUIRES(rf_context_class);
+/* Whether the box may get room within moments, because a group of this process has just ended. */
+bool rf_room_soon(const struct rf_context *ctx) RF_REQUIRES(rf_context_class);
 
 /* ---- group.c ---- */
 

@@ -10,10 +10,6 @@
 /* The longest pause between two repeats of a packet, as a multiple of the first. */
 #define RETRY_STRETCH 64u
 
-/* The box knows a group by 16 bits, of which the member needs one. */
-#define NUMBER_MASK 0x7fffu
-#define COUNTER_GROUPS 0
-
 #define CONFIG(config, member, absent)                                                             \
 	((config) && (config)->size >= offsetof(struct rf_group_config, member) +                  \
 					       sizeof((config)->member)                            \
@@ -207,6 +203,7 @@ void rf_group_end(struct rf_group *g, bool together)
 	rf_fallback_destroy(g->resume);
 	free(g->copies[0]);
 	free(g->copies[1]);
+	rf_room_freed(g);
 	group_unlink(g);
 	rf_unlock(ctx);
 	free(g);
@@ -270,6 +267,7 @@ static int group_member(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		.slots = g->slots,
 		.flags = (uint16_t)(RF_CTL_J_SHIFTED | g->flags),
 		.prove = true,
+		.no_wait = !rf_room_soon(ctx),
 		.timeout_ns = g->timeout_ns,
 		.exchange_ns = comm->timeout_ms * RF_NS_PER_MS,
 		.lease_ms = RF_CTL_LEASE_DEFAULT,
@@ -318,36 +316,6 @@ static int group_fallback(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		       : RF_OK;
 }
 
-/*
- * The ranks meet for the first time, by name, and get a number for the group. Under the lock, which
- * is released meanwhile.
- */
-static int group_number(struct rf_group *g) RF_REQUIRES(rf_context_class)
-{
-	struct rf_comm *comm = g->comm;
-	struct rf_context *ctx = comm->ctx;
-	char name[RF_STORE_KEY_MAX + 1];
-	uint32_t number = 0;
-	struct rf_store_gather want = {.ranks = comm->set,
-				       .lane = g->lane,
-				       .name = name,
-				       .timeout_ms = comm->timeout_ms,
-				       .number = &number,
-				       .counter = COUNTER_GROUPS};
-	int ret;
-
-	if (comm->ranks == 1) {
-		g->number = ctx->next_number++;
-		return RF_OK;
-	}
-	snprintf(name, sizeof(name), "%.*s", (int)sizeof(name) - 1, "the start of a group");
-	rf_unlock(ctx);
-	ret = rf_job_gather(ctx, &want, NULL);
-	rf_lock(ctx);
-	g->number = number & NUMBER_MASK;
-	return ret;
-}
-
 /* Makes the group, together with the other ranks. Under the lock, which is released meanwhile. */
 static int group_make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
@@ -358,7 +326,7 @@ static int group_make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 
 	if (comm->status)
 		return rf_fail(ctx, comm->status, "%s", comm->text);
-	ret = group_number(g);
+	ret = rf_group_meet(g);
 	if (!ret)
 		ret = group_member(g);
 	if (ret)
@@ -374,8 +342,11 @@ static int group_make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		comm->have_box_mac = mac != NULL;
 	if (mac)
 		memcpy(comm->box_mac, mac, sizeof(comm->box_mac));
-	if (rf_member_phase(g->member) == RF_MEMBER_FAILED)
+	if (rf_member_phase(g->member) == RF_MEMBER_FAILED) {
+		rf_room_refused(g);
 		return rf_fail(ctx, rf_member_status(g->member), "%s", rf_member_text(g->member));
+	}
+	g->joined = g->schedule == RF_SCHEDULE_BOX && comm->ranks > 1;
 	g->order = *rf_member_order(g->member);
 	rf_log_line(&ctx->log, RF_LOG_TRACE, "group %u: %s %s by %s, %u packets in flight",
 		    g->number, rf_type_name(g->type), rf_op_name(g->op),

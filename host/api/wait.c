@@ -68,16 +68,18 @@ int rf_job_gather(struct rf_context *ctx, const struct rf_store_gather *g, void 
 	return ret ? rf_fail(ctx, ret, "%s", text) : RF_OK;
 }
 
-/* Values come in the order of the job's ranks, which need not be that of the communicator. */
-static void by_rank(const struct rf_comm *comm, const uint8_t *from, size_t len, uint8_t *to)
+unsigned int rf_comm_rank_at(const struct rf_comm *comm, unsigned int k)
 {
-	for (unsigned int r = 0; r < comm->ranks; r++) {
-		unsigned int place = 0;
+	unsigned int r, before, other;
 
-		for (unsigned int other = 0; other < comm->ranks; other++)
-			place += comm->member[other] < comm->member[r];
-		memcpy(to + r * len, from + place * len, len);
+	for (r = 0; r < comm->ranks; r++) {
+		before = 0;
+		for (other = 0; other < comm->ranks; other++)
+			before += comm->member[other] < comm->member[r];
+		if (before == k)
+			break;
 	}
+	return r;
 }
 
 int rf_comm_gather(struct rf_comm *comm, const char *lane, const char *name, const void *value,
@@ -102,7 +104,9 @@ int rf_comm_gather(struct rf_comm *comm, const char *lane, const char *name, con
 		return rf_fail(comm->ctx, RF_ERR_NO_MEMORY, "no memory for the ranks' messages");
 	ret = rf_job_gather(comm->ctx, &g, all);
 	if (!ret && len)
-		by_rank(comm, all, len, values);
+		for (unsigned int k = 0; k < comm->ranks; k++)
+			memcpy((uint8_t *)values + rf_comm_rank_at(comm, k) * len, all + k * len,
+			       len);
 	free(all);
 	return ret;
 }

@@ -98,7 +98,7 @@ unsigned int rf_member_join_progress(struct rf_member *m, uint64_t now)
 		rf_member_step_done(m, RF_OK, NULL);
 	} else if (state == RF_CLIENT_FAILED && no_room(&m->client)) {
 		rf_client_text(&m->client, text, sizeof(text));
-		if (now + ROOM_AGAIN_NS <= m->join_from + ROOM_NS) {
+		if (!m->cfg.no_wait && now + ROOM_AGAIN_NS <= m->join_from + ROOM_NS) {
 			m->room_due = now + ROOM_AGAIN_NS;
 			return 1;
 		}

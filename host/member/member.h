@@ -85,8 +85,13 @@ struct rf_member_cfg {
 	enum rf_schedule schedule; /* not DEFAULT */
 	enum rf_fallback fallback; /* compared with the other ranks' only */
 	unsigned int slots;
-	uint16_t flags;       /* RF_CTL_J_*: how the box treats the group; SHIFTED or MIRROR */
-	bool prove;           /* the path is proved before the first call */
+	uint16_t flags; /* RF_CTL_J_*: how the box treats the group; SHIFTED or MIRROR */
+	bool prove;     /* the path is proved before the first call */
+	/*
+	 * A box without room refuses for good. Otherwise it is asked again for 0.4 s: a group that
+	 * has just ended gives its place back a little later.
+	 */
+	bool no_wait;
 	uint64_t timeout_ns;  /* a call without any progress fails after it */
 	uint64_t exchange_ns; /* how long EXCHANGE waits for the others */
 	/* the box */

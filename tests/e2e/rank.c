@@ -13,6 +13,8 @@
  *	rank bits MS [new]  fp32 all-reduces for MS, every bit compared with the group's order:
  *	                    the one from the beginning, or the current one
  *	rank twice          several groups one after another and two at once
+ *	rank full           makes groups until the box refuses; prints the ms of each refusal; frees
+ *	                    one and makes another
  *	rank two MS         all-reduces for MS, in turn in two groups of the job
  *	rank exit           rank 0 exits without leaving
  *	rank drain          rank 0 leaves, rank 1 stops, the others call once more
@@ -130,6 +132,50 @@ static int two(double seconds)
 	}
 	rf_group_destroy(a);
 	rf_group_destroy(b);
+	return ret;
+}
+
+/* One more group; the time that it took, in ms, is in *ms. */
+static int another(struct rf_group **g, double *ms)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	double begin = now();
+	int ret;
+
+	config.slots = 16;
+	*g = NULL;
+	ret = rf_group_create(comm, RF_INT32, RF_SUM, &config, g);
+	*ms = 1e3 * (now() - begin);
+	return ret;
+}
+
+static int full(void)
+{
+	struct rf_group *g[64];
+	unsigned int n = 0, k;
+	double ms;
+	int ret;
+
+	while (n < 64 && (ret = another(&g[n], &ms)) == 0)
+		n++;
+	if (n == 0 || ret != RF_ERR_BOX_REFUSED)
+		return say(ret);
+	printf("%u groups, refused in %.0f ms: %s\n", n, ms, rf_last_error_text(ctx));
+	ret = another(&g[n], &ms);
+	printf("again refused in %.0f ms: %s\n", ms, rf_last_error_text(ctx));
+	if (ret != RF_ERR_BOX_REFUSED)
+		return -1;
+	for (k = 0; k < n && k < 2; k++) {
+		/* what ends frees its place at the box a little later */
+		rf_group_destroy(g[k]);
+		ret = say(another(&g[k], &ms));
+		if (ret)
+			return ret;
+		printf("made again in %.0f ms\n", ms);
+		ret = reduce(g[k], COUNT, k);
+	}
+	while (n--)
+		rf_group_destroy(g[n]);
 	return ret;
 }
 
@@ -305,6 +351,8 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 	struct rf_group *g = NULL;
 	int ret;
 
+	if (strcmp(mode, "full") == 0)
+		return full();
 	if (strcmp(mode, "twice") == 0)
 		return twice();
 	if (strcmp(mode, "two") == 0)

@@ -37,13 +37,13 @@ LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4
            "RAM256X1D": 8, "RAM512X1S": 8, "SRL16E": 1, "SRLC32E": 1}
 # Masks for TYPES: fp32 and int32; these with bf16 and fp16.
 TYPES_32, TYPES_16 = 0x009, 0x00f
-WHOLE = [("%d ports, %s" % (p, "all types" if t == TYPES_16 else "32-bit types"), {"PORTS": p, "TYPES": t, "PARITY": 0})
+WHOLE = [("%d ports, %s" % (p, "all types" if t == TYPES_16 else "32-bit types"), {"PORTS": p, "TYPES": t, "MIRROR": 0, "PARITY": 0})
          for p in (4, 6, 8) for t in (TYPES_32, TYPES_16)]
 # Limits of these boxes, in LUT.
 MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
 ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
          {"PORTS": 2, "WIDTH": 64, "GROUPS": 1, "MTU_MAX": 256, "BANK_AW": 7, "HDR_AW": 3, "HASH_BITS": 3, "TYPES": TYPES_32,
-          "PARITY": 0})]
+          "MIRROR": 0, "PARITY": 0})]
 NETREDUCE = "NetReduce (Liu et al., arXiv 2009.09736) gives 109,025 LUT, 167,554 FF and 993 BRAM for six ports"
 # Name, module, parameters (small enough for 7,680 cells).
 SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH": 128}),
@@ -246,11 +246,12 @@ NOTES = {
               "register, in and out are the ports of the module, 0 means that there are no such paths. A path between registers "
               "may take %d ps (210 MHz). The LUT column counts this netlist. It is higher than under Modules because the netlist "
               "is mapped for depth and register enables become logic." % (", ".join(sorted(TWO_WORDS)), LIMIT),
-    "The whole box": "One lane per port, 8 groups. LUT to BRAM without parity; the last two columns are the cost of parity. "
+    "The whole box": "One lane per port, 8 groups, without mirror connections. LUT to BRAM without parity; the last two "
+                     "columns are the cost of parity. "
                      "For comparison: " + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys needed.",
-    "A small box in an ECP5": "By `synth_ecp5`, with the hierarchy kept and without parity. LUT4 in all adds two for each CCU2C "
-                              "and six for each DPR16X4. An LFE5U-85F has 84k LUT4.",
+    "A small box in an ECP5": "By `synth_ecp5`, with the hierarchy kept, without mirror connections and parity. LUT4 in all adds "
+                              "two for each CCU2C and six for each DPR16X4. An LFE5U-85F has 84k LUT4.",
     "Speed": "Levels are the 6-input LUTs, without carry chains, on the longest path between registers. The frequency is for "
              "an iCE40 HX8K (4-input LUTs, 40 nm); it is meant only for comparison with earlier versions.",
 }

@@ -80,7 +80,8 @@ static unsigned word(const char *const *list, unsigned n, const char *w)
 	return i;
 }
 
-static const char intro[] = "Runs all-reduces in virtual time: hosts with the real transport, "
+static const char intro[] = "Runs all-reduces, or other collectives, in virtual time: hosts with "
+			    "the real transport, "
 			    "links, an Ethernet switch with the redirect\n"
 			    "rule, and the box, either the Verilog pipeline (compiled by "
 			    "Verilator) or the reference model, with its real\n"
@@ -143,17 +144,18 @@ static int parse(struct settings *s, int argc, char **argv)
 		 NULL},
 		{RF_OPT_FLAG, "in-place", 0, &s->in_place, NULL,
 		 "use one buffer for sending and receiving", NULL},
-		{RF_OPT_HEADING, NULL, 0, NULL, NULL,
-		 "collectives of a directed group, on the transport itself (no firmware):", NULL},
+		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "collectives and mirror connections:", NULL},
 		{RF_OPT_CHOICE, "collective", 0, &s->collective.name, SIM_COLLECTIVE_NAMES,
-		 "the collective; --size is that of the vector, or of all blocks", NULL},
+		 "one of a directed group; --size is that of the vector, or of all blocks", NULL},
 		{RF_OPT_CHOICE, "steering", 0, &s->collective.steering, "ring|mirror",
 		 "ring: by a rule in the switch; mirror: to the addresses of the box's ports",
 		 NULL},
 		{RF_OPT_UINT, "root", 0, &s->collective.root, "RANK",
 		 "of reduce, broadcast, gather, scatter", NULL},
 		{RF_OPT_FLAG, "router", 0, &s->collective.router, NULL,
-		 "a router between hosts and box (mirror)", NULL},
+		 "a router between hosts and box (mirror); this and the two below run without\n"
+		 "firmware",
+		 NULL},
 		{RF_OPT_SIZE, "mark", 0, &s->collective.mark, "BYTES",
 		 "the switch sets CE on what finds more queued; 0: never", NULL},
 		{RF_OPT_UINT, "slow", 0, &s->collective.slow, "N",
@@ -264,7 +266,9 @@ static int settle(struct settings *s)
 
 	c->type = (enum rf_arith_type)word(types, RF_ARITH_TYPES, s->dtype);
 	c->op = (enum rf_arith_op)word(ops, RF_ARITH_COPY, s->op);
-	if (!sim_collective_wanted(&s->collective) &&
+	c->mirror = sim_collective_mirror(&s->collective);
+	c->directed = s->collective.name != NULL;
+	if (!c->directed && !sim_collective_needs_world(&s->collective) &&
 	    (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX)) {
 		fprintf(stderr, "--%s: only with --collective\n",
 			c->type > RF_ARITH_INT32 ? "dtype" : "op");
@@ -344,8 +348,9 @@ static void sum_up(const struct settings *s, const struct rf_fabric *f, struct r
 	if ((r->failed && !interrupted) || r->seconds <= 0)
 		return;
 	r->algbw = (double)s->size * r->completed / r->seconds;
-	/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 */
-	share = (double)c->mtu / (c->mtu + 58 + (c->vlan ? 4 : 0) + RF_WIRE_OVERHEAD);
+	/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; directed: immediate 4 */
+	share = (double)c->mtu /
+		(c->mtu + 58 + (c->directed ? 4 : 0) + (c->vlan ? 4 : 0) + RF_WIRE_OVERHEAD);
 	r->percent = 100 * r->algbw * 8 / ((double)c->rate * share);
 }
 
@@ -389,11 +394,15 @@ static json_t *json_counters(const struct settings *s, struct rf_fabric *f)
 static void print_figures(const struct settings *s, const struct result *r)
 {
 	const char *name = s->cfg.schedule == RF_RUN_RING ? "no box" : s->cfg.engine->name;
+	const char *schedule = s->schedule;
 
-	printf("%6s %6s %10s %6s %4s %14s %10s %9s %8s %8s\n", "ranks", "box", "bytes", "type",
-	       "op", "schedule", "time us", "GB/s", "% limit", "wrong");
-	printf("%6u %6s %10" PRIu64 " %6s %4s %14s %10.2f %9.3f %8.2f %8" PRIu64 "\n", s->cfg.ranks,
-	       name, s->size, s->dtype, s->op, s->schedule,
+	if (s->cfg.directed)
+		schedule = s->collective.name;
+	printf("%6s %6s %10s %6s %4s %14s %8s %10s %9s %8s %8s\n", "ranks", "box", "bytes", "type",
+	       "op", "schedule", "steering", "time us", "GB/s", "% limit", "wrong");
+	printf("%6u %6s %10" PRIu64 " %6s %4s %14s %8s %10.2f %9.3f %8.2f %8" PRIu64 "\n",
+	       s->cfg.ranks, name, s->size, s->dtype, s->op, schedule,
+	       s->cfg.schedule == RF_RUN_RING ? "-" : s->collective.steering,
 	       r->seconds * 1e6 / (r->completed ? r->completed : 1), r->algbw * 1e-9, r->percent,
 	       r->wrong);
 }
@@ -472,6 +481,10 @@ static void print_json(const struct settings *s, struct rf_fabric *f, const stru
 			  (json_int_t)t->switch_dropped, "cycles", (json_int_t)t->cycles,
 			  "cycles_evaluated", (json_int_t)t->cycles_evaluated, "engine_cpu_seconds",
 			  t->engine_seconds));
+	if (s->cfg.schedule != RF_RUN_RING)
+		json_object_set_new(o, "steering", json_string(s->collective.steering));
+	if (s->cfg.directed)
+		json_object_set_new(o, "collective", json_string(s->collective.name));
 	json_object_set_new(o, "box", json_counters(s, f));
 	json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	putchar('\n');
@@ -496,13 +509,21 @@ static char *command_line(int argc, char **argv)
 	return text;
 }
 
+static int add_call(const struct settings *s, struct rf_fabric *f, uint64_t count)
+{
+	if (!s->cfg.directed)
+		return rf_fabric_allreduce(f, count);
+	return rf_fabric_collective(f, sim_collective_kind(&s->collective), s->collective.root,
+				    count);
+}
+
 static int program(struct settings *s, struct rf_fabric *f)
 {
 	uint64_t count = s->size / rf_arith_size(s->cfg.type);
 
 	for (unsigned i = 0; i < s->iterations; i++)
-		if (rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 ||
-		    rf_fabric_allreduce(f, count) != 0 || rf_fabric_all(f, RF_STEP_WAIT, 0) != 0)
+		if (rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 || add_call(s, f, count) != 0 ||
+		    rf_fabric_all(f, RF_STEP_WAIT, 0) != 0)
 			return -1;
 	return rf_fabric_all(f, RF_STEP_LEAVE, 0);
 }
@@ -618,6 +639,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_signal};
 	struct watch watch = {.s = NULL};
+	struct sim_collective_run run;
 	struct settings s = {.engine = "model",
 			     .firmware = "native",
 			     .schedule = "box",
@@ -642,17 +664,20 @@ int main(int argc, char **argv)
 		return n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
 	if (settle(&s) != 0)
 		return RF_EXIT_USAGE;
-	if (sim_collective_wanted(&s.collective)) {
-		struct sim_collective_run run = {.cfg = &s.cfg,
-						 .type = s.dtype,
-						 .op = s.op,
-						 .size = s.size,
-						 .iterations = s.iterations,
-						 .deadline = s.deadline,
-						 .json = s.json};
-
+	run = (struct sim_collective_run){.cfg = &s.cfg,
+					  .type = s.dtype,
+					  .op = s.op,
+					  .size = s.size,
+					  .iterations = s.iterations,
+					  .deadline = s.deadline,
+					  .json = s.json};
+	if ((s.cfg.mirror || s.cfg.directed || sim_collective_needs_world(&s.collective)) &&
+	    sim_collective_check(&s.collective, &run) != 0)
+		return RF_EXIT_USAGE;
+	if (sim_collective_kind(&s.collective) == RF_SCHEDULE_BARRIER)
+		run.size = s.size = 0; /* it has no data */
+	if (sim_collective_needs_world(&s.collective))
 		return sim_collective(&s.collective, &run);
-	}
 	command = command_line(argc, argv);
 	s.cfg.command = command;
 	s.cfg.who = "ringfold sim";

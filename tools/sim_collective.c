@@ -11,12 +11,17 @@
 /* Ethernet 14, IP 20, UDP 8, BTH 12, immediate 4, ICRC 4. */
 #define HEADERS 62u
 
-bool sim_collective_wanted(const struct sim_collective *o)
+bool sim_collective_mirror(const struct sim_collective *o)
 {
-	return o->name || strcmp(o->steering, "mirror") == 0;
+	return strcmp(o->steering, "mirror") == 0;
 }
 
-static enum rf_collective_kind kind_of(const struct sim_collective *o)
+bool sim_collective_needs_world(const struct sim_collective *o)
+{
+	return o->router || o->mark > 0 || o->slow > 1;
+}
+
+enum rf_collective_kind sim_collective_kind(const struct sim_collective *o)
 {
 	unsigned kind = RF_SCHEDULE_ALL_REDUCE;
 
@@ -25,13 +30,40 @@ static enum rf_collective_kind kind_of(const struct sim_collective *o)
 	return (enum rf_collective_kind)kind;
 }
 
+int sim_collective_check(const struct sim_collective *o, const struct sim_collective_run *run)
+{
+	const struct rf_fabric_cfg *c = run->cfg;
+	enum rf_collective_kind kind = sim_collective_kind(o);
+	uint64_t parts = rf_schedule_has_blocks(kind) ? c->ranks : 1;
+
+	if (c->schedule != RF_RUN_BOX || c->transparent) {
+		fprintf(stderr, "--collective and --steering mirror: not with --%s\n",
+			c->transparent ? "transparent" : "schedule");
+		return -1;
+	}
+	if (o->root >= c->ranks) {
+		fprintf(stderr, "--root: expected 0 to %u\n", c->ranks - 1);
+		return -1;
+	}
+	if (run->size % (parts * rf_arith_size(c->type)) != 0) {
+		fprintf(stderr,
+			"--size: %" PRIu64 " bytes are not %" PRIu64
+			" blocks of whole %s elements\n",
+			run->size, parts, run->type);
+		return -1;
+	}
+	if (!rf_arith_has(c->type, c->op)) {
+		fprintf(stderr, "--op: %s has no %s\n", run->type, run->op);
+		return -1;
+	}
+	return 0;
+}
+
 /* NULL, or an option that has no effect on a directed group. */
 static const char *not_here(const struct rf_fabric_cfg *c)
 {
 	const struct rf_faults *x = &c->host_links;
 
-	if (c->schedule != RF_RUN_BOX)
-		return "schedule";
 	if (c->firmware != RF_SIM_FW_NATIVE)
 		return "firmware";
 	if (c->pcapng_dir)
@@ -42,8 +74,6 @@ static const char *not_here(const struct rf_fabric_cfg *c)
 		return "wave";
 	if (c->vlan)
 		return "vlan";
-	if (c->transparent)
-		return "transparent";
 	if (c->straggler)
 		return "straggler";
 	if (x->duplicate > 0 || x->reorder > 0 || x->corrupt > 0 || x->bad_fcs > 0 ||
@@ -61,22 +91,7 @@ static int settle(const struct sim_collective *o, const struct sim_collective_ru
 	uint64_t size = rf_arith_size(call->type);
 
 	if (no) {
-		fprintf(stderr, "--collective and --steering mirror: not with --%s\n", no);
-		return -1;
-	}
-	if (o->root >= c->ranks) {
-		fprintf(stderr, "--root: expected 0 to %u\n", c->ranks - 1);
-		return -1;
-	}
-	if (run->size % (parts * size) != 0) {
-		fprintf(stderr,
-			"--size: %" PRIu64 " bytes are not %" PRIu64
-			" blocks of whole %s elements\n",
-			run->size, parts, run->type);
-		return -1;
-	}
-	if (rf_schedule_reduces(call->kind) && !rf_arith_has(call->type, call->op)) {
-		fprintf(stderr, "--op: %s has no %s\n", run->type, run->op);
+		fprintf(stderr, "--router, --mark, --slow: not with --%s\n", no);
 		return -1;
 	}
 	rf_world_cfg_init(w);
@@ -85,7 +100,7 @@ static int settle(const struct sim_collective *o, const struct sim_collective_ru
 	w->lanes = c->lanes;
 	w->width = c->width;
 	w->ranks = c->ranks;
-	w->mirror = strcmp(o->steering, "mirror") == 0;
+	w->mirror = sim_collective_mirror(o);
 	w->router = o->router;
 	w->selective = c->selective;
 	w->mtu = c->mtu;
@@ -198,7 +213,7 @@ static int ended(int run, const struct rf_world_result *r)
 int sim_collective(const struct sim_collective *o, const struct sim_collective_run *run)
 {
 	struct rf_world_call call = {
-		.kind = kind_of(o), .type = run->cfg->type, .op = run->cfg->op};
+		.kind = sim_collective_kind(o), .type = run->cfg->type, .op = run->cfg->op};
 	struct rf_world_result r;
 	struct rf_world_cfg cfg;
 	struct rf_world *w;

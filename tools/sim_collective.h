@@ -1,4 +1,7 @@
-/* Collectives of a directed group in `ringfold sim`: one call at a time on the transport itself. */
+/*
+ * Collectives of a directed group in `ringfold sim`, and the networks that only rf_world has: a
+ * router, a switch that marks, a slow receiver.
+ */
 #ifndef SIM_COLLECTIVE_H
 #define SIM_COLLECTIVE_H
 
@@ -30,9 +33,14 @@ struct sim_collective_run {
 	bool json;
 };
 
-/* Whether a directed group is to run. */
-bool sim_collective_wanted(const struct sim_collective *o);
-/* Returns the exit code. Messages go to stderr. */
+bool sim_collective_mirror(const struct sim_collective *o);
+/* The collective; the all-reduce if none is named. */
+enum rf_collective_kind sim_collective_kind(const struct sim_collective *o);
+/* Checks root and size. Returns 0, or -1 with a message. */
+int sim_collective_check(const struct sim_collective *o, const struct sim_collective_run *run);
+/* Whether the options need rf_world: no firmware, and few other options. */
+bool sim_collective_needs_world(const struct sim_collective *o);
+/* Runs there. Returns the exit code. Messages go to stderr. */
 int sim_collective(const struct sim_collective *o, const struct sim_collective_run *run);
 
 #endif

@@ -49,9 +49,12 @@ expect 0 "[1-9][0-9]* marked" "$bin/ringfold" sim --steering mirror --collective
 expect 0 "mirror" "$bin/ringfold" sim --steering mirror --router --size 4K --loss 1% --selective
 expect 2 "fp64 has no and" "$bin/ringfold" sim --collective reduce --dtype fp64 --op and
 expect 2 "only with --collective" "$bin/ringfold" sim --dtype int8
-expect 2 "not with --vlan" "$bin/ringfold" sim --collective gather --vlan
+expect 2 "not with --vlan" "$bin/ringfold" sim --steering mirror --router --vlan
+expect 2 "not with --schedule" "$bin/ringfold" sim --collective gather --schedule ring
+expect 0 " 0 redirected" "$bin/ringfold" sim --steering mirror --vlan --loss 1% --size 64K --selective
 expect 2 "\-\-root: expected" "$bin/ringfold" sim --collective gather --root 4
 expect 2 "expected mirror" "$bin/ringfold" sim --collective gather --router
+expect 2 "foreign endpoints, not transparent\|not with --transparent" "$bin/ringfold" sim --steering mirror --transparent
 expect 2 "blocks of whole" "$bin/ringfold" sim --collective gather --size 4K --ranks 3 --ports 4
 expect 1 "not finished" "$bin/ringfold" sim --steering mirror --size 64M --deadline 1ms
 expect 2 '"nan" is not a valid P: expected 0 to 1, or 0% to 100%' "$bin/ringfold" sim --loss nan

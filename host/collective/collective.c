@@ -61,6 +61,8 @@ static int cfg_check(const struct rf_coll_cfg *c)
 	    !rf_arith_has(c->type, c->op) || c->op == RF_ARITH_COPY || c->max_ops > OPS_MAX ||
 	    c->schedule > RF_COLL_RING)
 		return RF_COLL_E_INVALID;
+	if (c->results_suffice && (c->schedule != RF_COLL_BOX || c->window_packets != 0))
+		return RF_COLL_E_INVALID;
 	if (c->ranks == 1)
 		return RF_COLL_OK;
 	if (c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1)) != 0 ||
@@ -188,6 +190,9 @@ static void message_acknowledged(struct rf_coll *c)
 {
 	struct rf_coll_cursor *at = &c->send_done;
 
+	/* Its operation may be done, and its place taken by another. */
+	if (c->cfg.results_suffice)
+		return;
 	rf_plan_settle_send(c, at);
 	if (!rf_plan_before(at, &c->send_posted)) {
 		fail(c, RF_COLL_E_CHANNEL, 0, 0);
@@ -299,7 +304,8 @@ int rf_coll_progress(struct rf_coll *c)
 		n += post_sends(c);
 	/* Marks operations as done whose last steps are empty. */
 	rf_plan_settle_recv(c, &c->recv_done);
-	rf_plan_settle_send(c, &c->send_done);
+	if (!c->cfg.results_suffice)
+		rf_plan_settle_send(c, &c->send_done);
 	return c->error ? c->error : n;
 }
 
@@ -316,7 +322,8 @@ int rf_coll_poll(struct rf_coll *c, struct rf_coll_done *done)
 	if (c->polled == c->started)
 		return 0;
 	finished = c->cfg.ranks == 1 ||
-		   (is_past(&c->recv_done, c->polled) && is_past(&c->send_done, c->polled));
+		   (is_past(&c->recv_done, c->polled) &&
+		    (c->cfg.results_suffice || is_past(&c->send_done, c->polled)));
 	if (!finished && !c->error)
 		return 0;
 	done->id = rf_coll_op(c, c->polled)->id;

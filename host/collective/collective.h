@@ -14,6 +14,7 @@
 #ifndef RF_COLLECTIVE_H
 #define RF_COLLECTIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,11 @@ struct rf_coll_cfg {
 	 */
 	uint32_t window_packets;
 	uint32_t max_ops; /* most operations outstanding, 1 .. 1024; 0: 8 */
+	/*
+	 * An operation is done when its results are here, whatever is acknowledged: on a mirror
+	 * connection of our own transport. Only with RF_COLL_BOX and without window_packets.
+	 */
+	bool results_suffice;
 	struct rf_msg to_next;
 	struct rf_msg from_prev;
 	/*
@@ -110,8 +116,8 @@ int rf_coll_progress(struct rf_coll *coll);
 
 /*
  * Returns 1 and the oldest finished operation, or 0. Done means that the whole result is here AND
- * that everything this rank sent for it has been acknowledged, so no rank needs anything from this
- * one any more.
+ * (unless cfg.results_suffice) that everything this rank sent for it has been acknowledged, so no
+ * rank needs anything from this one any more.
  */
 int rf_coll_poll(struct rf_coll *coll, struct rf_coll_done *done);
 

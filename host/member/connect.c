@@ -95,6 +95,7 @@ static int make_coll(struct rf_member *m, char *why, size_t room)
 		.mtu = m->cfg.mtu,
 		.message_bytes = m->cfg.message_bytes,
 		.max_ops = m->cfg.calls_max,
+		.results_suffice = rf_member_is_mirror(m) && m->pair && m->pair->counts_window,
 	};
 	int ret = RF_OK;
 

@@ -24,14 +24,14 @@ static int connect_both(struct rf_pair *base, const struct rf_pair_cfg *cfg, cha
 				   .rq_psn = cfg->prev.psn};
 	int ret;
 
-	if (cfg->mirror) {
-		snprintf(why, room, "mirror connections over verbs are not supported yet");
-		return RF_ERR_INVALID;
-	}
 	ret = rf_verbs_qp_connect(p->to_next, &next, why, room);
+	p->base.to_next = rf_msg_verbs(p->to_next);
+	p->base.from_prev = p->base.to_next;
+	/* Mirror: the one connection has both directions, and the other queue pair is not used. */
+	if (cfg->mirror)
+		return ret;
 	if (!ret)
 		ret = rf_verbs_qp_connect(p->from_prev, &prev, why, room);
-	p->base.to_next = rf_msg_verbs(p->to_next);
 	p->base.from_prev = rf_msg_verbs(p->from_prev);
 	return ret;
 }

@@ -416,6 +416,40 @@ static void refused_settings_and_no_memory(void **state)
 	rf_coll_destroy(c);
 }
 
+/* A mirror connection: the results end an operation; acknowledgements come whenever they like. */
+static void results_suffice(void **state)
+{
+	struct mock m = {0};
+	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 2);
+	struct rf_coll_done done;
+	struct rf_coll *c;
+
+	(void)state;
+	cfg.results_suffice = true;
+	cfg.max_ops = 1;
+	c = make(&cfg);
+	for (uint64_t id = 1; id < 4; id++) {
+		assert_int_equal(rf_coll_start(c, id, vec, vec, 10), RF_COLL_OK);
+		m.send_room = m.recv_room = POSTS;
+		assert_true(rf_coll_progress(c) > 0);
+		assert_int_equal(rf_coll_poll(c, &done), 0);
+		give(&m, 0, 0, 40);
+		assert_true(rf_coll_progress(c) > 0);
+		assert_int_equal(rf_coll_poll(c, &done), 1);
+		assert_int_equal(done.id, id);
+		assert_int_equal(done.status, RF_COLL_OK);
+	}
+	for (unsigned int k = 0; k < 3; k++)
+		give(&m, 1, 0, 0);
+	assert_int_equal(rf_coll_progress(c), 3);
+	rf_coll_destroy(c);
+	cfg.window_packets = 1000;
+	assert_int_equal(rf_coll_create(&cfg, &c), RF_COLL_E_INVALID);
+	cfg.window_packets = 0;
+	cfg.schedule = RF_COLL_RING;
+	assert_int_equal(rf_coll_create(&cfg, &c), RF_COLL_E_INVALID);
+}
+
 static void directed_without_memory(void **state)
 {
 	struct rf_directed_cfg cfg = {.ranks = 1};
@@ -473,6 +507,7 @@ int main(void)
 		cmocka_unit_test(failures),
 		cmocka_unit_test(refused_arguments),
 		cmocka_unit_test(refused_settings_and_no_memory),
+		cmocka_unit_test(results_suffice),
 		cmocka_unit_test(directed_without_memory),
 		cmocka_unit_test(one_rank),
 		cmocka_unit_test(error_names),

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <endian.h>
+
 #include <time.h>
 
 #include "base/clock.h"
@@ -17,6 +19,7 @@
 static struct {
 	unsigned int to_return; /* completions that poll_cq() still has */
 	unsigned int polls, modified, qps_destroyed, cqs_destroyed;
+	bool with_imm;
 } nic;
 
 static int fake_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -27,11 +30,41 @@ static int fake_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	if (nic.to_return == 0)
 		return 0;
 	nic.to_return--;
-	*wc = (struct ibv_wc){.status = IBV_WC_WR_FLUSH_ERR};
+	*wc = nic.with_imm ? (struct ibv_wc){.status = IBV_WC_SUCCESS,
+					     .opcode = IBV_WC_RECV,
+					     .wc_flags = IBV_WC_WITH_IMM,
+					     .imm_data = htobe32(0x12345678)}
+			   : (struct ibv_wc){.status = IBV_WC_WR_FLUSH_ERR};
 	return 1;
 }
 
-static struct ibv_context context = {.ops.poll_cq = fake_poll};
+/* The last work requests, and a completion with an immediate. */
+static struct {
+	struct ibv_send_wr send;
+	struct ibv_recv_wr recv;
+	unsigned int sends, recvs;
+} last;
+
+static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	(void)qp;
+	(void)bad;
+	last.send = *wr;
+	last.sends++;
+	return 0;
+}
+
+static int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)qp;
+	(void)bad;
+	last.recv = *wr;
+	last.recvs++;
+	return 0;
+}
+
+static struct ibv_context context = {
+	.ops = {.poll_cq = fake_poll, .post_send = fake_post_send, .post_recv = fake_post_recv}};
 static struct ibv_cq cq = {.context = &context};
 static struct ibv_qp hw_qp = {.context = &context, .qp_num = 17};
 
@@ -150,11 +183,50 @@ static void some_do_not(void **state)
 	assert_int_equal(nic.cqs_destroyed, 1);
 }
 
+/* An empty message with immediate, and its receive: no memory, no entry, the bytes in network
+ * order.
+ */
+static void empty_with_immediate(void **state)
+{
+	struct rf_verbs_qp *qp = qp_with(verbs(), 0);
+	struct rf_msg msg = rf_msg_verbs(qp);
+	struct rf_msg_event event;
+	char unknown[8];
+
+	(void)state;
+	assert_int_equal(msg.ops->post_recv(msg.ctx, 5, NULL, 0), RF_MSG_OK);
+	assert_int_equal(last.recvs, 1);
+	assert_int_equal(last.recv.num_sge, 0);
+	assert_int_equal(last.recv.wr_id, 5);
+	assert_int_equal(msg.ops->post_imm(msg.ctx, 6, NULL, 0, 0x12345678), RF_MSG_OK);
+	assert_int_equal(last.sends, 1);
+	assert_int_equal(last.send.num_sge, 0);
+	assert_int_equal(last.send.opcode, IBV_WR_SEND_WITH_IMM);
+	assert_int_equal(be32toh(last.send.imm_data), 0x12345678);
+	/* Bytes outside of all memory that the NIC knows are refused. */
+	assert_int_equal(msg.ops->post_imm(msg.ctx, 7, unknown, 8, 0), RF_MSG_FAILED);
+	assert_int_equal(last.sends, 1);
+	nic.to_return = 1;
+	nic.with_imm = true;
+	assert_int_equal(msg.ops->poll(msg.ctx, &event), 1);
+	nic.with_imm = false;
+	assert_int_equal(event.sent, 0);
+	assert_int_equal(event.len, 0);
+	assert_true(event.has_imm);
+	assert_int_equal(event.imm, 0x12345678);
+	nic.to_return = 1;
+	assert_int_equal(msg.ops->poll(msg.ctx, &event), 1);
+	assert_false(event.has_imm);
+	rf_verbs_qp_end(qp);
+	rf_verbs_qp_destroy(qp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_come_back),
 		cmocka_unit_test(some_do_not),
+		cmocka_unit_test(empty_with_immediate),
 	};
 
 	return cmocka_run_group_tests_name("verbs_end", tests, NULL, NULL);

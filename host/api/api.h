@@ -152,7 +152,7 @@ struct rf_context {
 	bool thread_on;
 	pthread_t thread;
 	atomic_bool stop;
-	unsigned int rank, ranks; /* as the program has said; ranks 0: it has not */
+	unsigned int rank, ranks; /* of the config; ranks 0: rank is the environment's */
 	enum rf_job_state job_state RF_LOCKED;
 	struct rf_job job;
 	unsigned int n_comms RF_LOCKED; /* those that are being made included */
@@ -282,6 +282,18 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 /* The same with the connections of a NIC (NULL: none), which it also owns. */
 int rf_context_create_on(const struct rf_context_config *config, struct rf_io *io,
 			 struct rf_verbs *verbs, uint32_t ip, struct rf_context **out);
+
+/* ---- bootstrap.c ---- */
+
+/*
+ * Rank 0 serves the store, and all ranks learn by the config's allgather() where: root and *port. A
+ * root that is not "", and a port that is not 0, stay as they are. Text in why[room].
+ */
+#define RF_ROOT_ROOM 256u
+int rf_bootstrap(struct rf_job *job, const struct rf_comm_config *config, char root[RF_ROOT_ROOM],
+		 uint64_t *port, char *why, size_t room);
+/* An IPv4 address of this machine by which others may reach it; 0: there is none. */
+uint32_t rf_outward_address(void);
 
 /* ---- job.c ---- */
 

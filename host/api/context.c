@@ -140,17 +140,42 @@ int rf_context_create_io(const struct rf_context_config *config, struct rf_io *i
 	return rf_context_create_on(config, io, NULL, ip, out);
 }
 
-/* The log, before anything else: with the rank of the environment, if it has one. */
-static int context_log(struct rf_context *ctx, const struct rf_context_config *config)
+/*
+ * The rank of this process, as far as it is known: of the config, or of the environment. The latter
+ * may be wrong, which only those report that need it.
+ */
+static int context_rank(struct rf_context *ctx, const struct rf_context_config *config, int *known)
 {
 	struct rf_env env = {0};
 	char why[RF_TEXT_MAX];
-	int rank = RF_LOG_NO_RANK;
-	int ret;
 
-	/* rf_comm_create() reports a wrong rank */
-	if (rf_env_read(&env, why, sizeof(why)) == RF_OK && *env.source)
-		rank = (int)env.rank;
+	*known = RF_LOG_NO_RANK;
+	ctx->ranks = CONFIG(config, ranks, 0);
+	if (ctx->ranks > RF_RANKS_MAX || (ctx->ranks && config->rank >= ctx->ranks)) {
+		snprintf(rf_error_text, RF_TEXT_MAX,
+			 "rank %u of %u: at most %u ranks, and rank below their number",
+			 config->rank, ctx->ranks, RF_RANKS_MAX);
+		return RF_ERR_INVALID;
+	}
+	if (ctx->ranks) {
+		ctx->rank = config->rank;
+		*known = (int)ctx->rank;
+	} else if (rf_env_read(&env, why, sizeof(why)) == RF_OK) {
+		ctx->rank = env.rank;
+		if (*env.source)
+			*known = (int)env.rank;
+	}
+	return RF_OK;
+}
+
+/* Rank and log, before anything else. */
+static int context_log(struct rf_context *ctx, const struct rf_context_config *config)
+{
+	int rank, ret = context_rank(ctx, config, &rank);
+
+	ctx->log.fd = -1;
+	if (ret)
+		return ret;
 	ret = rf_log_open(&ctx->log, CONFIG(config, log_level, RF_LOG_DEFAULT),
 			  CONFIG(config, log, NULL), CONFIG(config, log_arg, NULL), rank,
 			  rf_error_text, RF_TEXT_MAX);
@@ -190,8 +215,6 @@ static int context_start(struct rf_context *ctx, const struct rf_context_config 
 			 struct rf_io *io, struct rf_verbs *verbs, uint32_t ip)
 {
 	const char *pcap = CONFIG(config, pcap, NULL);
-	struct rf_env env = {0};
-	char why[RF_TEXT_MAX];
 	int ret;
 
 	ctx->io = io;
@@ -199,11 +222,8 @@ static int context_start(struct rf_context *ctx, const struct rf_context_config 
 	ctx->ip = ip;
 	rf_random(&ctx->next_qpn, sizeof(ctx->next_qpn));
 	ret = context_settings(ctx, config);
-	if (!ret && io) {
-		if (rf_env_read(&env, why, sizeof(why)))
-			env.rank = 0;
-		ret = context_pcap(ctx, pcap ? pcap : rf_setting_text("RF_PCAP"), env.rank);
-	}
+	if (!ret && io)
+		ret = context_pcap(ctx, pcap ? pcap : rf_setting_text("RF_PCAP"), ctx->rank);
 	if (!ret && io)
 		ret = context_endpoint(ctx, ip);
 	if (!ret && io && !ctx->manual)
@@ -257,13 +277,13 @@ static int open_dpdk(struct rf_context *ctx, const struct rf_context_config *con
 		     uint32_t *ip)
 {
 	const char *args = CONFIG(config, dpdk_args, NULL);
-	struct rf_env env = {0};
+	struct rf_env env;
 	char full[512];
-	int ret = rf_env_read(&env, rf_error_text, RF_TEXT_MAX);
+	int ret = ctx->ranks ? RF_OK : rf_env_read(&env, rf_error_text, RF_TEXT_MAX);
 
 	if (ret)
 		return ret;
-	rf_rank_text(device, env.rank, full, sizeof(full));
+	rf_rank_text(device, ctx->rank, full, sizeof(full));
 	ret = rf_io_dpdk_open(
 		&(struct rf_io_dpdk_cfg){
 			.device = full,
@@ -276,7 +296,7 @@ static int open_dpdk(struct rf_context *ctx, const struct rf_context_config *con
 		io, rf_error_text, RF_TEXT_MAX);
 	if (ret)
 		return ret;
-	ret = context_ip(ip_text, *io, env.rank, ip);
+	ret = context_ip(ip_text, *io, ctx->rank, ip);
 	if (ret)
 		(*io)->ops->close(*io);
 	else

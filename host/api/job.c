@@ -27,13 +27,13 @@
 
 /* What only the making of the job needs. */
 struct settings {
-	const char *root;
+	char root[RF_ROOT_ROOM];
 	uint64_t port;
 };
 
 /* Rank and number of ranks: of the config, the context, or the environment. */
-static int ranks_setting(struct rf_context *ctx, const struct rf_comm_config *config,
-			 struct settings *s, char *why, size_t room)
+static int ranks_setting(struct rf_context *ctx, const struct rf_comm_config *config, char *why,
+			 size_t room)
 {
 	struct rf_env env = {0};
 	int ret = rf_env_read(&env, why, room);
@@ -52,12 +52,35 @@ static int ranks_setting(struct rf_context *ctx, const struct rf_comm_config *co
 			 env.rank, env.ranks, RF_RANKS_MAX);
 		ret = RF_ERR_INVALID;
 	}
-	s->root = CONFIG(config, root, NULL);
-	if (!s->root)
-		s->root = env.root ? env.root : rf_setting_text("RF_ROOT");
 	ctx->job.rank = env.rank;
 	ctx->job.ranks = env.ranks;
 	return ret;
+}
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+/* Where rank 0 is. "" if the processes are to find out: by allgather(), and nothing is set. */
+static int root_setting(const struct rf_comm_config *config, bool find, char root[RF_ROOT_ROOM],
+			char *why, size_t room)
+{
+	const char *text = CONFIG(config, root, NULL);
+
+	if (!text && !is_set("RF_ROOT") && is_set("MASTER_ADDR"))
+		text = getenv("MASTER_ADDR");
+	else if (!text && (is_set("RF_ROOT") || !find))
+		text = rf_setting_text("RF_ROOT");
+	if (text && strlen(text) >= RF_ROOT_ROOM) {
+		snprintf(why, room, "the name in RF_ROOT is longer than %u bytes",
+			 RF_ROOT_ROOM - 1);
+		return RF_ERR_INVALID;
+	}
+	snprintf(root, RF_ROOT_ROOM, "%s", text ? text : "");
+	return RF_OK;
 }
 
 static int settings(struct rf_context *ctx, const struct rf_comm_config *config, struct settings *s,
@@ -65,12 +88,15 @@ static int settings(struct rf_context *ctx, const struct rf_comm_config *config,
 {
 	struct rf_job *job = &ctx->job;
 	const char *key = CONFIG(config, key, NULL);
+	bool find = CONFIG(config, allgather, NULL) != NULL;
 	uint64_t timeout_ms = CONFIG(config, timeout_ms, 0);
-	int ret = ranks_setting(ctx, config, s, why, room);
+	int ret = ranks_setting(ctx, config, why, room);
 
+	if (!ret)
+		ret = root_setting(config, find, s->root, why, room);
 	s->port = CONFIG(config, port, 0);
 	job->number = CONFIG(config, job, 0);
-	if (!ret && !s->port)
+	if (!ret && !s->port && !(find && !is_set("RF_PORT")))
 		ret = rf_setting_number("RF_PORT", 1, 65535, &s->port, why, room);
 	if (!ret && !timeout_ms)
 		ret = rf_setting_number("RF_TIMEOUT", 1, 86400000, &timeout_ms, why, room);
@@ -121,7 +147,8 @@ static int cards_read(struct rf_job *job, const uint8_t *cards, char *why, size_
 }
 
 /* Starts the store, waits for all processes and exchanges cards. */
-static int begin(struct rf_context *ctx, const struct settings *s, char *why, size_t room)
+static int begin(struct rf_context *ctx, const struct rf_comm_config *config, struct settings *s,
+		 char *why, size_t room)
 {
 	struct rf_job *job = &ctx->job;
 	uint8_t card[CARD];
@@ -134,7 +161,9 @@ static int begin(struct rf_context *ctx, const struct settings *s, char *why, si
 	}
 	if (job->ranks == 1)
 		return RF_OK;
-	if (job->rank == 0)
+	if (CONFIG(config, allgather, NULL))
+		ret = rf_bootstrap(job, config, s->root, &s->port, why, room);
+	else if (job->rank == 0)
 		ret = rf_store_serve(s->root, (unsigned int)s->port, job->ranks, job->number,
 				     job->key, &job->server, why, room);
 	if (!ret)
@@ -206,7 +235,7 @@ int rf_job_take(struct rf_context *ctx, const struct rf_comm_config *config)
 	rf_unlock(ctx);
 	ret = settings(ctx, config, &s, why, sizeof(why));
 	if (!ret)
-		ret = begin(ctx, &s, why, sizeof(why));
+		ret = begin(ctx, config, &s, why, sizeof(why));
 	if (ret)
 		release(&ctx->job, 0);
 	rf_lock(ctx);

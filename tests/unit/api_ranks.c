@@ -65,6 +65,8 @@ static int rank_body(struct rank *r)
 	comm.port = all->port;
 	comm.timeout_ms = all->timeout_ms;
 	comm.schedule = all->schedule;
+	if (all->prepare)
+		all->prepare(r, &context, &comm);
 	ret = rf_context_create_io(&context, io, 0x0a000001u + r->rank, &r->ctx);
 	if (ret) {
 		snprintf(r->text, sizeof(r->text), "context: %s", rf_last_error_text(NULL));

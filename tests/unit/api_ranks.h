@@ -37,6 +37,9 @@ struct ranks {
 	/* of all contexts; log_arg is the rank's struct rank */
 	enum rf_log_level log_level;
 	void (*log)(void *rank, enum rf_log_level level, const char *text);
+	/* changes the configs of a rank */
+	void (*prepare)(struct rank *r, struct rf_context_config *context,
+			struct rf_comm_config *comm);
 	int (*run)(struct rank *r);
 	void *arg;
 	uint64_t left_out; /* bit per rank: does not take part */

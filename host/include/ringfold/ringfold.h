@@ -183,11 +183,18 @@ struct rf_context_config {
 	 */
 	void (*log)(void *log_arg, enum rf_log_level level, const char *text);
 	void *log_arg;
+	/*
+	 * Rank and number of ranks of the process in its job: for %r, for the default address, and
+	 * for communicators whose config does not state them. If ranks is 0, both come from the
+	 * environment (rf_comm_config).
+	 */
+	unsigned int rank;
+	unsigned int ranks;
 };
 #define RF_CONTEXT_CONFIG_INIT                                                                     \
 	{                                                                                          \
 		sizeof(struct rf_context_config), 0, 0, 0, 0, RF_PROGRESS_DEFAULT, 0,              \
-			RF_LOG_DEFAULT, 0, 0                                                       \
+			RF_LOG_DEFAULT, 0, 0, 0, 0                                                 \
 	}
 
 /*
@@ -252,7 +259,8 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats);
 struct rf_comm_config {
 	size_t size; /* sizeof(struct rf_comm_config) */
 	/*
-	 * Rank and number of ranks. If ranks is 0, both come from the environment. The first of
+	 * Rank and number of ranks of the process in its job. If ranks is 0, both come from the
+	 * context's config; if they are not there, from the environment. The first of
 	 * these pairs that is set applies: RF_RANK and RF_SIZE; RANK and WORLD_SIZE;
 	 * OMPI_COMM_WORLD_RANK and _SIZE; PMI_RANK and PMI_SIZE; SLURM_PROCID and SLURM_NTASKS. If
 	 * none is set: rank 0 of 1.
@@ -289,11 +297,20 @@ struct rf_comm_config {
 	 */
 	const unsigned int *members;
 	unsigned int n_members;
+	/*
+	 * Lets the processes find each other by the program's own means: gathers `bytes` bytes of
+	 * each process to all[rank * bytes] on every process, and returns 0 for success. The first
+	 * rf_comm_create() of a context calls it, twice, in its own thread, on all ranks. Rank 0
+	 * then tells the others where it serves the store: RF_ROOT and RF_PORT need not be set, and
+	 * any free port is taken. NULL: RF_ROOT and RF_PORT tell all ranks where rank 0 is.
+	 */
+	int (*allgather)(void *allgather_arg, const void *own, void *all, size_t bytes);
+	void *allgather_arg;
 };
 #define RF_COMM_CONFIG_INIT                                                                        \
 	{                                                                                          \
 		sizeof(struct rf_comm_config), 0, 0, 0, 0, 0, 0, 0, 0, RF_SCHEDULE_DEFAULT, 0, 0,  \
-			0                                                                          \
+			0, 0, 0                                                                    \
 	}
 
 /*

@@ -391,7 +391,8 @@ int main(int argc, char **argv)
 		 "RoCE frames of no group in between, per packet (0.1 or 10%)", NULL},
 		{RF_OPT_STRING, "faults", 0, &g.faults, "LIST",
 		 "frames that must change nothing: all, or some of duplicate,icrc,\n"
-		 "source,runt,ipv6,options,fragment,checksum,tags,multicast,start,port",
+		 "source,runt,ipv6,options,fragment,checksum,tags,\n"
+		 "multicast,start,port",
 		 NULL},
 		{RF_OPT_FRACTION, "fault-rate", 0, &g.fault_rate, "RATE", "faults per packet",
 		 NULL},

@@ -103,25 +103,42 @@ static void different_calls(struct rf_member *m, uint64_t now)
 		       m->cfg.rank, f.got, f.want);
 }
 
-static void coll_failed(struct rf_member *m, int error, uint64_t now)
+/* A result has the right immediate, or none, and another length than this rank expects. */
+static void different_length(struct rf_member *m, uint64_t now)
 {
-	unsigned int prev = rf_member_prev_rank(m), next = rf_member_next_rank(m);
-	unsigned int rank = m->cfg.rank;
-	int channel = 0, status = 0;
-
-	if (error == RF_COLL_E_LENGTH) {
+	if (rf_member_is_mirror(m))
+		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
+			       "the box sent a result of a different length than rank %u expects: "
+			       "counts differ between ranks",
+			       m->cfg.rank);
+	else
 		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
 			       "rank %u sent a message of a different length than rank %u expects: "
 			       "counts differ between ranks",
-			       prev, rank);
+			       rf_member_prev_rank(m), m->cfg.rank);
+}
+
+/* The connection to the box of a mirror rank. */
+static void mirror_ended(struct rf_member *m, int status)
+{
+	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
+		m->broken_status = RF_ERR_MISMATCH;
+		snprintf(m->broken, sizeof(m->broken),
+			 "a result is longer than rank %u expects: counts differ between ranks",
+			 m->cfg.rank);
 		return;
 	}
-	if (error == RF_COLL_E_IMMEDIATE) {
-		different_calls(m, now);
-		return;
-	}
-	failure_of(m, &channel, &status);
-	m->broken_status = RF_ERR_TRANSPORT;
+	snprintf(m->broken, sizeof(m->broken),
+		 "the connection of rank %u to the box's port has ended: %s", m->cfg.rank,
+		 roce_wc_status_name((enum roce_wc_status)status));
+}
+
+/* A connection of the ring has ended. */
+static void ring_ended(struct rf_member *m, int channel, int status)
+{
+	unsigned int prev = rf_member_prev_rank(m), next = rf_member_next_rank(m);
+	unsigned int rank = m->cfg.rank;
+
 	snprintf(m->broken, sizeof(m->broken), "the connection %s rank %u has ended: %s",
 		 channel ? "from" : "to", channel ? prev : next,
 		 roce_wc_status_name((enum roce_wc_status)status));
@@ -132,6 +149,26 @@ static void coll_failed(struct rf_member *m, int error, uint64_t now)
 			 "rank %u sends more than rank %u expects: counts differ between ranks",
 			 channel ? prev : rank, channel ? rank : next);
 	}
+}
+
+static void coll_failed(struct rf_member *m, int error, uint64_t now)
+{
+	int channel = 0, status = 0;
+
+	if (error == RF_COLL_E_LENGTH) {
+		different_length(m, now);
+		return;
+	}
+	if (error == RF_COLL_E_IMMEDIATE) {
+		different_calls(m, now);
+		return;
+	}
+	failure_of(m, &channel, &status);
+	m->broken_status = RF_ERR_TRANSPORT;
+	if (rf_member_is_mirror(m))
+		mirror_ended(m, status);
+	else
+		ring_ended(m, channel, status);
 	if (!m->have_client || status == ROCE_WC_LOC_LEN_ERR) {
 		rf_member_fail(m, true, m->broken_status, now, "%s", m->broken);
 		return;
@@ -159,10 +196,11 @@ static unsigned int broken(struct rf_member *m, uint64_t now)
 	}
 	rf_member_blame(m, rf_member_last_straggler(m, now));
 	rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
-	rf_member_fail(m, true, RF_ERR_TRANSPORT, now,
-		       "%s%s; if all ranks run, check that the switch's rule for each of their "
-		       "hosts is in place",
-		       m->broken, stragglers);
+	rf_member_fail(m, true, RF_ERR_TRANSPORT, now, "%s%s; if all ranks run, check %s",
+		       m->broken, stragglers,
+		       rf_member_is_mirror(m)
+			       ? "with `ringfold doctor` that the box's ports can be reached"
+			       : "that the switch's rule for each of their hosts is in place");
 	return 1;
 }
 
@@ -208,10 +246,11 @@ static void check_stall(struct rf_member *m, uint64_t now)
 	rf_member_fail(m, true, RF_ERR_TIMEOUT, now,
 		       "no progress for %llu ms at rank %u%s; if ranks compute for longer, set "
 		       "a larger RF_TIMEOUT; if all ranks run, check with `ringfold doctor` on "
-		       "their hosts "
-		       "that the switch's rule is still in place",
+		       "their hosts that %s",
 		       (unsigned long long)(m->cfg.timeout_ns / RF_MEMBER_MS), m->cfg.rank,
-		       stragglers);
+		       stragglers,
+		       rf_member_is_mirror(m) ? "the box's ports can be reached"
+					      : "the switch's rule is still in place");
 }
 
 static unsigned int run_collective(struct rf_member *m, uint64_t now)

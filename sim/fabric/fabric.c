@@ -180,17 +180,26 @@ int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count)
 	return rf_fabric_all(f, RF_STEP_ALLREDUCE, count);
 }
 
-int rf_fabric_collective(struct rf_fabric *f, enum rf_collective_kind kind, unsigned root,
-			 uint64_t count)
+int rf_fabric_collective_of(struct rf_fabric *f, unsigned rank, enum rf_collective_kind kind,
+			    unsigned root, uint64_t count)
 {
 	unsigned size = rf_fabric_size(&f->cfg);
 
 	if (!f->cfg.directed || !rf_schedule_name(kind) || root >= size || count % size != 0 ||
 	    count >> RF_COLLECTIVE_ROOT_LSB != 0)
 		return -1;
-	return rf_fabric_all(f, RF_STEP_COLLECTIVE,
-			     (uint64_t)kind << RF_COLLECTIVE_KIND_LSB |
-				     (uint64_t)root << RF_COLLECTIVE_ROOT_LSB | count);
+	return rf_fabric_step(f, rank, RF_STEP_COLLECTIVE,
+			      (uint64_t)kind << RF_COLLECTIVE_KIND_LSB |
+				      (uint64_t)root << RF_COLLECTIVE_ROOT_LSB | count);
+}
+
+int rf_fabric_collective(struct rf_fabric *f, enum rf_collective_kind kind, unsigned root,
+			 uint64_t count)
+{
+	for (unsigned r = 0; r < f->cfg.ranks; r++)
+		if (rf_fabric_collective_of(f, r, kind, root, count) != 0)
+			return -1;
+	return 0;
 }
 
 const char *rf_fabric_why(const struct rf_fabric *f)

@@ -261,6 +261,9 @@ int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count);
  */
 int rf_fabric_collective(struct rf_fabric *f, enum rf_collective_kind kind, unsigned root,
 			 uint64_t count);
+/* For one rank, which may then disagree with the others. */
+int rf_fabric_collective_of(struct rf_fabric *f, unsigned rank, enum rf_collective_kind kind,
+			    unsigned root, uint64_t count);
 /* Adds a step for every rank. */
 int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
 

@@ -6,9 +6,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "sim/fabric/fabric.h"
 
 static struct rf_fabric_cfg cfg_of(unsigned ranks, unsigned ports, bool mirror)
@@ -128,6 +131,144 @@ static void one_operation_by_mirror(void **state)
 	}
 }
 
+/* Rank 2 makes another call: all ranks learn that, and of both values. */
+static void disagreeing(bool mirror, enum rf_collective_kind kind, unsigned root, uint64_t count)
+{
+	struct rf_fabric_cfg c = cfg_of(4, 4, mirror);
+	struct rf_fabric *f = open_fabric(&c);
+	unsigned named = 0;
+
+	for (unsigned r = 0; r < 4; r++)
+		assert_int_equal(rf_fabric_collective_of(f, r, r == 2 ? kind : RF_SCHEDULE_REDUCE,
+							 r == 2 ? root : 1, r == 2 ? count : 4000),
+				 0);
+	assert_int_equal(rf_fabric_run(f, 100 * RF_SEC), 1);
+	for (unsigned r = 0; r < 4; r++) {
+		const struct rf_rank *k = rf_fabric_rank(f, r);
+
+		assert_int_equal(k->state, RF_RANK_FAILED);
+		assert_int_equal(k->status, RF_ERR_MISMATCH);
+		assert_int_equal(k->done, 0);
+		named += strstr(k->text, "rank 2") != NULL;
+	}
+	assert_int_equal(named, 4);
+	rf_fabric_destroy(f);
+}
+
+static void different_calls_are_found(void **state)
+{
+	(void)state;
+	for (unsigned mirror = 0; mirror < 2; mirror++) {
+		disagreeing(mirror, RF_SCHEDULE_REDUCE, 0, 4000);
+		disagreeing(mirror, RF_SCHEDULE_REDUCE, 1, 4004);
+		disagreeing(mirror, RF_SCHEDULE_ALL_REDUCE, 1, 4000);
+		disagreeing(mirror, RF_SCHEDULE_BROADCAST, 1, 4000);
+	}
+}
+
+static bool under_way(void *f)
+{
+	return rf_fabric_rank(f, 0)->done >= 3;
+}
+
+/* A rank that dies, and a box that restarts: the others learn of it, and meet again. */
+static void deaths(void **state)
+{
+	(void)state;
+	for (unsigned way = 0; way < 2; way++) {
+		struct rf_fabric_cfg c = cfg_of(4, 2, true);
+		struct rf_fabric *f;
+
+		c.lease_ms = 2000;
+		c.retry_cnt = 60; /* as in the library: the box tells why nothing comes back */
+		c.timeout_ns = 20 * RF_SEC;
+		f = open_fabric(&c);
+		for (unsigned k = 0; k < 40; k++)
+			assert_int_equal(rf_fabric_collective(f, RF_SCHEDULE_ALL_GATHER, 0, 200000),
+					 0);
+		assert_int_equal(rf_fabric_run_until(f, RF_SEC, under_way, f), 0);
+		if (way == 0)
+			rf_fabric_crash(f, 3);
+		else
+			rf_fabric_box_reset(f);
+		assert_int_equal(rf_fabric_run(f, 200 * RF_SEC), 1);
+		for (unsigned r = 0; r < 4; r++) {
+			const struct rf_rank *k = rf_fabric_rank(f, r);
+
+			assert_int_equal(k->wrong, 0);
+			if (way == 0 && r == 3)
+				continue;
+			assert_int_equal(k->state, RF_RANK_FAILED);
+			assert_int_equal(k->status,
+					 way == 0 ? RF_ERR_RANK_LOST : RF_ERR_BOX_REFUSED);
+		}
+		for (unsigned r = 0; r < 4; r++)
+			assert_int_equal(rf_fabric_restart(f, r, 1), 0);
+		assert_int_equal(rf_fabric_collective(f, RF_SCHEDULE_SCATTER, 3, 4000), 0);
+		(void)finish(f);
+	}
+}
+
+/* Anything that may be chosen, drawn from a seed; the network does all that networks do. */
+static void draw(uint64_t seed)
+{
+	struct rf_rng r = rf_rng_make(seed, 77);
+	unsigned ranks = 2 + (unsigned)rf_rng_below(&r, 7);
+	struct rf_fabric_cfg c = cfg_of(ranks, 2 + (unsigned)rf_rng_below(&r, 7), true);
+	struct rf_fabric *f;
+
+	c.mirror = rf_rng_below(&r, 3) > 0;
+	c.selective = rf_rng_below(&r, 2);
+	c.vlan = rf_rng_below(&r, 4) == 0;
+	c.straggler = (unsigned)rf_rng_below(&r, 8);
+	c.mtu = 256u << rf_rng_below(&r, 4);
+	c.slots = 16u << rf_rng_below(&r, 4);
+	c.max_ops = 1 + (unsigned)rf_rng_below(&r, 8);
+	c.type = (enum rf_arith_type)rf_rng_below(&r, RF_ARITH_TYPES);
+	c.op = (enum rf_arith_op)rf_rng_below(&r, RF_ARITH_COPY);
+	if (!rf_arith_has(c.type, c.op))
+		c.op = RF_ARITH_SUM;
+	c.retry_cnt = 60;
+	c.seed = seed;
+	if (rf_rng_below(&r, 3) > 0) {
+		c.host_links.loss = 0.02 * (double)rf_rng_below(&r, 100) / 100;
+		c.host_links.duplicate = 0.01 * (double)rf_rng_below(&r, 100) / 100;
+		c.host_links.reorder = 0.01 * (double)rf_rng_below(&r, 100) / 100;
+		c.host_links.corrupt = 0.01 * (double)rf_rng_below(&r, 100) / 100;
+		c.host_links.jitter_ns = rf_rng_below(&r, 1000);
+		c.box_links = c.host_links;
+	}
+	for (unsigned k = 0; k < ranks; k++) {
+		c.port_of_rank[k] = 0xff;
+		if (rf_rng_below(&r, 4) == 0)
+			c.quirk[k].ack_late_ns = rf_rng_below(&r, 20000);
+	}
+	f = open_fabric(&c);
+	for (unsigned k = 1 + (unsigned)rf_rng_below(&r, 20); k > 0; k--)
+		assert_int_equal(
+			rf_fabric_collective(f, (enum rf_collective_kind)(1 + rf_rng_below(&r, 8)),
+					     (unsigned)rf_rng_below(&r, ranks),
+					     ranks * rf_rng_below(&r, 3000)),
+			0);
+	(void)finish(f);
+}
+
+static unsigned draws = 40;
+
+static void drawn(void **state)
+{
+	const char *text = getenv("RF_SEED");
+	uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
+
+	(void)state;
+	for (unsigned k = 0; k < draws; k++, seed++) {
+		fprintf(stderr, "\rseed %llu: RF_SEED=%llu build/tests/fabric_mirror 1 ",
+			(unsigned long long)seed, (unsigned long long)seed);
+		draw(seed);
+	}
+	fputc('\n', stderr);
+}
+
 static void a_flipped_bit_is_reported(void **state)
 {
 	struct rf_fabric_cfg c = cfg_of(4, 4, true);
@@ -143,14 +284,23 @@ static void a_flipped_bit_is_reported(void **state)
 	rf_fabric_destroy(f);
 }
 
-int main(void)
+/* fabric_mirror [DRAWS]: with a number only the drawn runs, from RF_SEED on. */
+int main(int argc, char **argv)
 {
+	const struct CMUnitTest soak[] = {cmocka_unit_test(drawn)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_collective),
 		cmocka_unit_test(with_loss),
 		cmocka_unit_test(one_operation_by_mirror),
 		cmocka_unit_test(a_flipped_bit_is_reported),
+		cmocka_unit_test(different_calls_are_found),
+		cmocka_unit_test(deaths),
+		cmocka_unit_test(drawn),
 	};
 
+	if (argc > 1) {
+		draws = (unsigned)strtoul(argv[1], NULL, 0);
+		return cmocka_run_group_tests(soak, NULL, NULL);
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

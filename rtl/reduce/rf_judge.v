@@ -340,7 +340,7 @@ module rf_judge #(
   // subtracted, its complement is added.
   wire [23:0] ttl_sum   = p3_vlan ? {d_hdr[8*26+:8], d_hdr[8*28+:8], d_hdr[8*29+:8]} :
                                     {d_hdr[8*22+:8], d_hdr[8*24+:8], d_hdr[8*25+:8]};
-  wire [17:0] ip_sum    = {2'd0, ttl_sum[15:0]} + {2'd0, ttl_sum[23:16], 8'd0} + 18'h0bfff;
+  wire [17:0] ip_sum    = (MIRROR == 0) ? 18'd0 : {2'd0, ttl_sum[15:0]} + {2'd0, ttl_sum[23:16], 8'd0} + 18'h0bfff;
   wire [15:0] size_mask = ~(16'hffff << size_log2);
   wire [15:0] p3_slot   = p3_index[15:0] & size_mask;
   wire        p3_selective = SELECTIVE != 0 && p3_cfg[`RF_GROUP_CFG_SELECTIVE_LSB];
@@ -458,7 +458,7 @@ module rf_judge #(
   wire       p4_keep  = p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_act_q == ACT_RETURN || p4_held_q;
   wire [2:0] p4_fault = (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
 
-  rf_judge_effect #(.GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW)) effect (
+  rf_judge_effect #(.GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW), .MIRROR(MIRROR)) effect (
     .clk(clk), .rst(rst),
     // p4.
     .valid(p4_valid_q), .keep(p4_keep), .store(p4_op == OP_STORE), .event_it(p4_event), .behalf(p4_behalf), .cnp(p4_cnp),

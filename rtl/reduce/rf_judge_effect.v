@@ -16,7 +16,9 @@ module rf_judge_effect #(
   parameter GW = 3,
   parameter LW = 1,
   parameter PW = 2,
-  parameter HDR_AW = 9
+  parameter HDR_AW = 9,
+  // 1: connections may be mirror connections.
+  parameter MIRROR = 1
 ) (
   input  wire                   clk,
   input  wire                   rst,
@@ -129,7 +131,7 @@ module rf_judge_effect #(
   // The sum is not zero: without carries it is 1..ffff, and ffff stands for the checksum 0.
   wire [16:0] once     = {1'b0, ip_sum[15:0]} + {15'd0, ip_sum[17:16]};
   wire [15:0] twice    = once[15:0] + {15'd0, once[16]};
-  wire [15:0] checksum = (twice == 16'hffff) ? 16'd0 : twice;
+  wire [15:0] checksum = (MIRROR == 0 || twice == 16'hffff) ? 16'd0 : twice;
 
   always @(posedge clk)
     if (rst || !valid) begin
@@ -146,7 +148,7 @@ module rf_judge_effect #(
       p5_store_q     <= store;
       p5_event_q     <= event_it;
       p5_behalf_q    <= behalf;
-      p5_cnp_q       <= cnp;
+      p5_cnp_q       <= MIRROR != 0 && cnp;
       p5_held_q      <= held;
       p5_count_q     <= !event_it;
       p5_seen_data_q <= seen && !is_ack;
@@ -164,7 +166,7 @@ module rf_judge_effect #(
   always @(posedge clk)
     if (valid && keep) begin
       p5_hdr_q    <= hdr;
-      p5_mirror_q <= mirror;
+      p5_mirror_q <= MIRROR != 0 && mirror;
       p5_sum_q    <= checksum;
       p5_addr_q   <= {conn[PW +: LW], slot};
       p5_vlan_q   <= vlan;

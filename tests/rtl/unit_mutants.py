@@ -87,7 +87,7 @@ MUTANTS = {
                     ("(p4_act_q == ACT_FORM && w_storable)", "(p4_act_q == ACT_FORM)"), (RED + "judge_effect", "too_soon ? `RF_ERROR_BEFORE_START :", ""),
                     (RED + "judge_verdict", "if (accept) op = OP_STORE", "op = OP_STORE"), (RED + "judge_effect", "p6_nak_q ? p6_nak_why_q : p6_cause_q", "p6_cause_q"),
                     ("!mirror || from_mac == f_mac", "1'b1"), ("f_mirror && here", "f_mirror"), ("18'h0bfff", "18'h0c000"),
-                    (RED + "judge_effect", "(twice == 16'hffff) ? 16'd0 : twice", "twice"), (RED + "judge_verdict", "cnp = behalf_room", "cnp = 1'b1")],
+                    (RED + "judge_effect", "(MIRROR == 0 || twice == 16'hffff) ? 16'd0 : twice", "twice"), (RED + "judge_verdict", "cnp = behalf_room", "cnp = 1'b1")],
     RED + "judge_window": [("index[23] && !distant", "index[23]"), ("valid && !early", "valid"),
                            ("in_window && !old_next;", "in_window;"), ("any ? accept :", ""), ("assign too_soon = n_begins_q && follows;", "assign too_soon = n_begins_q;"),
                            (".una_valid(n_una_q)", ".una_valid(una_valid)"), ("n_room_q      <= behalf_room", "n_room_q      <= 1'b1"),

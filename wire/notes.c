@@ -32,6 +32,7 @@ struct connection {
 	uint16_t group, rank;
 	uint32_t ip, qpn, peer_ip, peer_qpn, start, shift;
 	uint32_t slots; /* 0: not known yet */
+	bool mirror;    /* the peer is a port of the box, whose address WAITING or READY names */
 	struct seen *seen;
 };
 
@@ -94,8 +95,12 @@ static void learn_join(struct rf_notes *n, const struct rf_ctl_header *h,
 		.peer_qpn = j->peer_qpn,
 		.start = j->start_psn,
 		.shift = j->shift,
+		.mirror = (j->flags & RF_CTL_J_MIRROR) != 0,
 	};
 	struct connection *old;
+
+	if (c.mirror)
+		c.peer_ip = c.peer_qpn = 0;
 
 	for (unsigned k = 0; (old = youngest(n, k)) != NULL; k++) {
 		if (old->job != c.job || old->group != c.group || old->rank != c.rank ||
@@ -104,6 +109,8 @@ static void learn_join(struct rf_notes *n, const struct rf_ctl_header *h,
 		/* the same JOIN again, or a newer one of the same connection */
 		c.slots = old->slots;
 		c.seen = old->seen;
+		if (c.mirror)
+			c.peer_ip = old->peer_ip;
 		*old = c;
 		return;
 	}
@@ -126,11 +133,19 @@ static void learn(struct rf_notes *n, const uint8_t *msg, size_t len)
 			learn_join(n, &h, &request.u.join);
 		return;
 	}
-	if (rf_ctl_reply_get(msg, &h, &reply) != RF_CTL_R_NONE || reply.result != RF_CTL_READY)
+	if (rf_ctl_reply_get(msg, &h, &reply) != RF_CTL_R_NONE ||
+	    (reply.result != RF_CTL_READY && reply.result != RF_CTL_WAITING))
 		return;
-	for (unsigned k = 0; (c = youngest(n, k)) != NULL; k++)
-		if (c->job == h.job && c->group == h.group)
+	for (unsigned k = 0; (c = youngest(n, k)) != NULL; k++) {
+		bool ready = reply.result == RF_CTL_READY;
+
+		if (c->job != h.job || c->group != h.group)
+			continue;
+		if (c->mirror && c->rank == h.rank)
+			c->peer_ip = ready ? reply.u.ready.port_ip : reply.u.waiting.port_ip;
+		if (ready)
 			c->slots = 1u << reply.u.ready.slots_log2;
+	}
 }
 
 /* ---- packets ---- */
@@ -196,6 +211,16 @@ static const char *note(struct rf_notes *n, struct connection *c, unsigned place
 	return n->text;
 }
 
+/* Whether a packet belongs to a connection. */
+static bool is_of(const struct connection *c, bool ack, uint32_t from, uint32_t to, uint32_t qpn)
+{
+	if (c->mirror)
+		return c->peer_ip != 0 && qpn == c->qpn &&
+		       ((from == c->ip && to == c->peer_ip) || (from == c->peer_ip && to == c->ip));
+	return ack ? to == c->ip && qpn == c->qpn && from == c->peer_ip
+		   : to == c->peer_ip && qpn == c->peer_qpn && from == c->ip;
+}
+
 const char *rf_notes_of(struct rf_notes *n, unsigned interface, const uint8_t *frame, size_t len)
 {
 	size_t l2 = rf_inet_ipv4_at(frame, len);
@@ -223,9 +248,12 @@ const char *rf_notes_of(struct rf_notes *n, unsigned interface, const uint8_t *f
 	to = rf_get_be32(ip + 16);
 	qpn = rf_get_be24(ip + BTH + 5);
 	place = interface * 2 + (memcmp(frame + 6, n->mac, sizeof(n->mac)) == 0);
-	for (unsigned k = 0; (c = youngest(n, k)) != NULL; k++)
-		if (ack ? to == c->ip && qpn == c->qpn && from == c->peer_ip
-			: to == c->peer_ip && qpn == c->peer_qpn && from == c->ip)
-			return note(n, c, place, ack, rf_get_be24(ip + BTH + 9));
+	for (unsigned k = 0; (c = youngest(n, k)) != NULL; k++) {
+		if (!is_of(c, ack, from, to, qpn))
+			continue;
+		if (c->mirror) /* behind a router nobody sees the box's MAC */
+			place = interface * 2 + (to == c->ip);
+		return note(n, c, place, ack, rf_get_be24(ip + BTH + 9));
+	}
 	return NULL;
 }

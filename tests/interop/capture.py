@@ -46,6 +46,7 @@ class Member:
         self.own = m[68:72] if m[68:72] != bytes(4) else bytes(f.data[26:30])
         self.qpn, self.peer, self.peer_qpn = be(m, 72, 4), m[76:80], be(m, 80, 4)
         self.start, self.shift = be(m, 84, 4), be(m, 88, 4)
+        self.mirror = m[4] >= 3 and bool(m[65] & 0x40)  # then the peer is a port of the box: members()
 
 
 def members(path):
@@ -55,6 +56,10 @@ def members(path):
         if m[5] == 1 and not m[6] & 0x80:
             r = Member(f, m)
             found[r.key + (r.rank, r.qpn)] = r
+        at = {1: 84, 2: 80}.get(m[56]) if m[5] == 1 and m[6] & 0x80 and m[4] >= 3 else None  # WAITING, READY
+        for r in found.values() if at else ():
+            if r.mirror and r.key + (r.rank,) == (be(m, 12, 8), be(m, 10, 2), be(m, 20, 2)):
+                r.peer, r.peer_qpn = m[at:at + 4], r.qpn
     return list(found.values())
 
 

@@ -60,9 +60,11 @@ def worked_out(path):
         ack = d[42] == 0x11
         place = (bytes(d[30:34]), be(d, 47, 3))
         for r in ranks:
-            if place != ((r.own, r.qpn) if ack else (r.peer, r.peer_qpn)):
+            if r.mirror and be(d, 47, 3) == r.qpn and r.own in (d[26:30], d[30:34]):
+                place = (r.own, r.qpn)
+            elif r.mirror or place != ((r.own, r.qpn) if ack else (r.peer, r.peer_qpn)):
                 continue
-            from_box = bytes(d[6:11]) == BOX
+            from_box = bytes(d[30:34]) == r.own if r.mirror else bytes(d[6:11]) == BOX
             if ack:
                 shifted = not from_box
             else:
@@ -70,7 +72,7 @@ def worked_out(path):
             index = (be(d, 51, 3) + (r.shift if shifted else 0) - r.start) % (1 << 24)
             again = None
             if not ack:
-                mark = (f.interface, from_box, place, index)
+                mark = (f.interface, bytes(d[6:12]), from_box, place, index)
                 again = mark in seen
                 seen.add(mark)
             out[f.number] = r.key + (r.rank, index, index % slots[r.key], again, ack)

@@ -158,6 +158,7 @@ class Guest:
 class Lab:
     def __init__(self, name):
         self.name, self.guests, self.processes, self.box_process = name, [], [], None
+        self.spaces = []  # network namespaces to be deleted
         self.started = time.monotonic()
         self.folder = tempfile.mkdtemp(prefix="ringfold-interop-")
         self.initrd = os.path.join(self.folder, "initrd")
@@ -183,6 +184,8 @@ class Lab:
             except subprocess.TimeoutExpired:
                 p.kill()
                 p.wait()
+        for space in self.spaces:
+            subprocess.run(["ip", "netns", "del", space], check=False)
         if kind and issubclass(kind, Failed):
             self.print_logs()
         if os.path.exists(self.file("hosts.pcapng")):
@@ -214,17 +217,21 @@ class Lab:
         self.processes.append(p)
         return p
 
-    def box(self, guests, hosts=0, options=(), loss=None, hold="0s"):
-        """guests ports for guests, then hosts memif ports (h0.sock, ...). Captures: hosts.pcapng, box.pcapng."""
+    def box(self, guests, hosts=0, options=(), loss=None, hold="0s", rule=True):
+        """guests ports for guests, then hosts memif ports (h0.sock, ...). Captures: hosts.pcapng, box.pcapng.
+
+        rule: whether the guests' and hosts' ports of the switch have the rule.
+        """
+        norule = "" if rule else ",norule"
         # an emulated guest needs milliseconds to answer
         args = [f"{BIN}/ringfold-box", "--engine", ENGINE, "--hold", hold, "--tick", "20ms", "--json", "--box-ports",
                 str(max(RTL_PORTS if ENGINE == "rtl" else 2, min(8, guests + hosts)))]
         for i in range(guests):
-            args += ["--port", f"g{i}=dgram:{self.socket(f'b{i}')},to={self.socket(f'v{i}')}"]
+            args += ["--port", f"g{i}=dgram:{self.socket(f'b{i}')},to={self.socket(f'v{i}')}{norule}"]
         if loss:  # of the last guest's cable
             args[-1] += f",loss={loss}"
         for i in range(hosts):
-            args += ["--port", f"h{i}=memif:{self.socket(f'h{i}')}"]
+            args += ["--port", f"h{i}=memif:{self.socket(f'h{i}')}{norule}"]
         args += ["--pcapng", self.folder]
         self.box_process = self.spawn("box", args + list(options))
         until = time.monotonic() + 20

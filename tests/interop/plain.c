@@ -5,16 +5,22 @@
  *
  *	plain qp SUCCESSOR PREDECESSOR BYTES LOOPS FOLDER
  *	plain cm SUCCESSOR LISTEN BYTES LOOPS FOLDER
+ *	plain mirror ADDRESS - BYTES LOOPS FOLDER
+ *	plain directed ADDRESS RANK BYTES LOOPS FOLDER
  *
  * qp: queue pairs made without librdmacm. FOLDER/own gets "SEND_QPN START_PSN RECV_QPN MTU". The
  * program waits for the neighbours' values in FOLDER/peers: "QPN of the successor that receives,
  * QPN of the predecessor that sends, its start PSN".
  * cm: by librdmacm; connects to the successor's port 7471 and accepts on its own address LISTEN.
  * FOLDER/own gets the values of the connections. Both then wait for FOLDER/go.
+ * mirror: one queue pair to ADDRESS, with its own QPN as that of its peer.
+ * directed: the same; each packet is a message with an immediate (docs/box.md). Rank 0 gives, the
+ * others send empty messages and want the result: a broadcast of each vector.
  *
  * Integer i of the vector of loop n is n + 1 + i, at every rank. FOLDER/go holds the
  * number of ranks whose sum is expected (1: the predecessor's own data). Exit code 3: wrong data,
- * also in an incomplete vector; 1: an incomplete vector without a wrong element.
+ * also in an incomplete vector; 1: an incomplete vector without a wrong element. PLAIN_SECONDS: the
+ * longest time for a vector (120).
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -40,6 +46,10 @@ static struct ibv_qp *out, *in;
 static struct ibv_mr *send_mr, *recv_mr;
 static uint32_t *send_buf, *recv_buf;
 static size_t bytes;
+static uint32_t message = MESSAGE;
+static bool directed, gives; /* a directed group; this rank gives to the broadcast */
+static uint32_t packets;     /* of a directed group, sent and expected so far */
+static uint32_t expected;
 
 static void die(const char *what)
 {
@@ -153,7 +163,7 @@ static void connect_qp(struct ibv_qp *qp, const char *ip, uint32_t qpn, uint32_t
 	if (inet_pton(AF_INET, ip, gid + 12) != 1)
 		die(ip);
 	rtr.ah_attr.grh.sgid_index = 1;
-	rtr.ah_attr.grh.hop_limit = 1;
+	rtr.ah_attr.grh.hop_limit = 64;
 	if (ibv_modify_qp(qp, &rtr,
 			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
@@ -184,6 +194,21 @@ static void by_hand(char **argv)
 		die("peers");
 	connect_qp(out, argv[2], next_recv, psn, 0);
 	connect_qp(in, argv[3], prev_send, 0, prev_psn);
+}
+
+/* A queue pair whose peer is itself, at an address of the box. */
+static void by_mirror(char **argv)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	uint32_t psn = (uint32_t)(getpid() * 7919 + time(NULL)) & 0xffffff;
+
+	context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	if (!context)
+		die("device");
+	make_resources();
+	out = in = make_qp();
+	connect_qp(out, argv[2], out->qp_num, psn, psn);
+	publish(argv[6], out->qp_num, psn, out->qp_num, IBV_MTU_1024);
 }
 
 /* ---- connections by librdmacm ---- */
@@ -288,20 +313,44 @@ static void by_cm(char **argv)
 
 static void post_recv(size_t at)
 {
-	struct ibv_sge sge = {(uintptr_t)recv_buf + at, MESSAGE, recv_mr->lkey};
+	struct ibv_sge sge = {(uintptr_t)recv_buf + at, message, recv_mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad;
 
 	if (ibv_post_recv(in, &wr, &bad) != 0)
 		die("receive");
 }
 
+/* Broadcast, copy, int32: who gives does not want. */
+static uint32_t immediate(uint32_t index, bool give)
+{
+	return 3u << 28 | (give ? 0x4000u : 0x8000u) | 6u << 8 | 3u << 4 | (index & 15u);
+}
+
 static void post_send(size_t at)
 {
-	struct ibv_sge sge = {(uintptr_t)send_buf + at, MESSAGE, send_mr->lkey};
+	struct ibv_sge sge = {(uintptr_t)send_buf + at, message, send_mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
 
+	if (directed) {
+		wr.opcode = IBV_WR_SEND_WITH_IMM;
+		wr.imm_data = htonl(immediate(packets++, gives));
+		wr.num_sge = gives ? 1 : 0;
+	}
 	if (ibv_post_send(out, &wr, &bad) != 0)
 		die("send");
+}
+
+/* A result has its own immediate, and its length: empty for the rank that gives. */
+static bool check_result(const struct ibv_wc *wc)
+{
+	uint32_t want = immediate(expected++, gives);
+
+	if (!directed || ((wc->wc_flags & IBV_WC_WITH_IMM) && ntohl(wc->imm_data) == want &&
+			  wc->byte_len == (gives ? 0 : message)))
+		return true;
+	fprintf(stderr, "result %u: immediate %08x, %u bytes, instead of %08x\n", expected - 1,
+		ntohl(wc->imm_data), wc->byte_len, want);
+	return false;
 }
 
 /* At most 8 messages of 16 packets are in flight: less than half of 512 slots. False: failed or
@@ -310,34 +359,37 @@ static void post_send(size_t at)
 static bool run_vector(void)
 {
 	size_t posted = 0, sent = 0, received = 0, asked = 0;
-	time_t until = time(NULL) + WAIT_SECONDS;
+	const char *limit = getenv("PLAIN_SECONDS");
+	int seconds = limit ? atoi(limit) : WAIT_SECONDS;
+	time_t until = time(NULL) + seconds;
 
 	while (sent < bytes || received < bytes) {
 		struct ibv_wc wc;
 		int n;
 
-		while (asked < bytes && asked - received < 8 * MESSAGE) {
+		while (asked < bytes && asked - received < 8 * message) {
 			post_recv(asked);
-			asked += MESSAGE;
+			asked += message;
 		}
-		while (posted < asked && posted - sent < 8 * MESSAGE) {
+		while (posted < asked && posted - sent < 8 * message) {
 			post_send(posted);
-			posted += MESSAGE;
+			posted += message;
 		}
 		n = ibv_poll_cq(cq, 1, &wc);
 		if (n < 0 || (n == 1 && wc.status != IBV_WC_SUCCESS)) {
 			fprintf(stderr, "completion: %s\n", ibv_wc_status_str(wc.status));
 			return false;
 		}
+		if (n == 1 && wc.wr_id == 1 && !check_result(&wc))
+			return false;
 		if (n == 1 && wc.wr_id == 1)
-			received += MESSAGE;
+			received += message;
 		else if (n == 1)
-			sent += MESSAGE;
+			sent += message;
 		else
 			usleep(200);
 		if (time(NULL) > until) {
-			fprintf(stderr, "%zu of %zu bytes after %d s\n", received, bytes,
-				WAIT_SECONDS);
+			fprintf(stderr, "%zu of %zu bytes after %d s\n", received, bytes, seconds);
 			return false;
 		}
 	}
@@ -355,8 +407,14 @@ int main(int argc, char **argv)
 	loops = (unsigned int)strtoul(argv[5], NULL, 0);
 	if (bytes == 0)
 		return 2;
+	directed = strcmp(argv[1], "directed") == 0;
+	gives = directed && atoi(argv[3]) == 0;
+	if (directed)
+		message = 1024;
 	if (strcmp(argv[1], "cm") == 0)
 		by_cm(argv);
+	else if (directed || strcmp(argv[1], "mirror") == 0)
+		by_mirror(argv);
 	else
 		by_hand(argv);
 	await(argv[6], "go", text, sizeof(text));
@@ -370,6 +428,8 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < bytes / 4; i++) {
 			if (!whole && recv_buf[i] == 0xa5a5a5a5u)
 				continue;
+			if (gives) /* gets empty packets */
+				break;
 			if (recv_buf[i] != ranks * (n + 1 + (uint32_t)i)) {
 				fprintf(stderr, "loop %u element %zu: %u instead of %u\n", n, i,
 					recv_buf[i], ranks * (n + 1 + (uint32_t)i));

@@ -362,9 +362,9 @@ def plain_ring(lab, guests, how, job, options=(), late=0):
     return results
 
 
-def operator(lab, command):
+def operator(lab, command, net="10.0.0"):
     """ringfold ctl, from a port of its own."""
-    ctl = [f"{BIN}/ringfold-ctl"] + command + ["--box-ip", "10.0.0.254", "--ip", "10.0.0.250", "--device",
+    ctl = [f"{BIN}/ringfold-ctl"] + command + ["--box-ip", f"{net}.254", "--ip", f"{net}.250", "--device",
                                                f"net_memif0,role=client,id=0,socket={lab.socket('h0')},socket-abstract=no"]
     r = subprocess.run(ctl, capture_output=True, text=True, timeout=60)
     check(f"ringfold ctl {command[0]}: {r.stdout.strip()}", r.returncode == 0, r.stdout + r.stderr)
@@ -405,6 +405,151 @@ def plain(quick):
                      ("10.0.0,send=1,psn=2,recv=3,port=0", "address"), ("10.0.0.1,send=1,psn=2,recv=3,port=8", "port")):
         r = subprocess.run([f"{BIN}/ringfold-ctl", "join", "--job", "1", "--rank", bad], capture_output=True, text=True)
         check(f"--rank {bad} is refused", r.returncode == 2 and why in r.stderr, r.stderr)
+
+
+# ---- the same by mirror: the queue pair leads to an address of the box, and no switch port has a rule ----
+
+def mirror_begin(lab, guests, job, ports, how="mirror", options=(), net="10.0.0", mac=None, loops=3, env=""):
+    """Starts a verbs program on every guest, connected to the address of port ports[i], and registers its rank. Returns the running commands."""
+    folder = f"/tmp/{how}-{job}"
+    jobs = []
+    for i, g in enumerate(guests):
+        g.need(f"mkdir {folder}")
+        jobs.append(g.start(f"{env} plain {how} {net}.{222 + ports[i]} {i} {262144 if how == 'mirror' else 65536} {loops} {folder}"))
+    own = [read_own(g, folder, j) for g, j in zip(guests, jobs)]
+    join = ["join", "--job", job, "--dtype", "int32", "--mtu", "1024", "--slots", "512", *options]
+    for i, (g, o) in enumerate(zip(guests, own)):
+        join += ["--rank", f"{g.ip},mirror,send={o[0]},psn={o[1]},port={ports[i]},mac={mac or g.mac}"]
+    said = operator(lab, join, net)
+    check(f"... which names the addresses of ports {ports}", all(f"rank {i} sends to {net}.{222 + p}" in said for i, p in enumerate(ports)), said)
+    return jobs, folder
+
+
+def mirror_go(guests, folder, ranks, late=0):
+    for g in guests[::-1]:
+        time.sleep(late if g is guests[0] else 0)
+        g.need(f"echo {ranks} > {folder}/go")
+
+
+def mirror_run(lab, guests, job, ports, how="mirror", late=0, **more):
+    """From start to end. Returns the results."""
+    jobs, folder = mirror_begin(lab, guests, job, ports, how, **more)
+    mirror_go(guests, folder, len(guests) if how == "mirror" else 1, late)
+    results = [j.wait(150) for j in jobs]
+    operator(lab, ["drop", "--job", job], more.get("net", "10.0.0"))
+    return results
+
+
+def check_no_rule(report, text="no rule, nothing foreign, no tombstone"):
+    c = box_counters(report)
+    check(f"{text}: {c.get('accepted', 0)} packets accepted", c.get("accepted", 0) > 300 and not c.get("foreign") and not c.get("tombstone"), c)
+
+
+@case
+def mirror(quick):
+    """Verbs programs by mirror: 2 to 4 ranks, one on each port and several on one; a broadcast with empty packets."""
+    with Lab("mirror") as lab:
+        most = 2 if quick else 4
+        lab.box(most, hosts=1, options=["--lanes", "4"], rule=False)
+        guests = lab.boot(most, mtu=1500)
+        for number, ports in enumerate([[0, 1], [1, 1]] if quick else [[0, 1], [2, 2], [0, 1, 2], [0, 1, 2, 3], [1, 1, 1, 1], [0, 0, 3, 3]]):
+            some = guests[:len(ports)]
+            before = [g.counters() for g in some]
+            results = mirror_run(lab, some, str(100 + number), ports)
+            expect_ring(f"{len(ports)} ranks on ports {ports}: sums right on every rank", results)
+            check_counters("... by mirror", some, before)
+        for number, ports in enumerate([[0, 1]] if quick else [[0, 1], [0, 1, 2, 3]]):
+            results = mirror_run(lab, guests[:len(ports)], str(120 + number), ports, "directed", options=["--directed"])
+            expect_ring(f"broadcast to {len(ports) - 1} ranks, whose packets are empty: right on every rank", results)
+        r = subprocess.run([f"{BIN}/ringfold-ctl", "join", "--job", "130", "--device", "net_null0", "--rank",
+                            "10.0.0.1,mirror,send=17,psn=2,port=0,mac=02:00:00:00:00:01"], capture_output=True, text=True)
+        check("one rank alone is refused", r.returncode == 2 and "at least twice" in r.stderr, r.stderr)
+        check_no_rule(check_box(lab))
+        check_dissector(lab)
+
+
+@case
+def mirror_loss(quick):
+    """By mirror with 1 % loss on the cable of one guest; then a rank that begins late."""
+    with Lab("mirror-loss") as lab:
+        lab.box(2, hosts=1, loss="1%", rule=False)
+        guests = lab.boot(2, mtu=1500)
+        results = mirror_run(lab, guests, "140", [0, 1], loops=2 if quick else 6)
+        expect_ring("two ranks, 1 % of the frames of one lost in each direction: sums right on every rank", results)
+        before = guests[1].counters()
+        results = mirror_run(lab, guests, "141", [0, 1], late=4, options=["--straggler", "30"])
+        expect_ring("one rank 4 s late, registered with RNR code 30: sums right on every rank", results)
+        d = delta(before, guests[1].counters())
+        check(f"... and the rank that waits was answered: {d.get('rcvd_rnr_err', 0)} RNR NAKs", d.get("rcvd_rnr_err", 0) > 0, d)
+        report = check_box(lab, faults=True)
+        c = box_counters(report)
+        check(f"the box repaired losses: {c.get('gap_nak', 0)} NAKs, {c.get('repeat', 0)} repeats", c.get("gap_nak", 0) + c.get("repeat", 0) > 0, c)
+
+
+@case
+def mirror_deaths(quick):
+    """By mirror: the box is killed and started again, then a guest is killed. No rank gets a wrong element, and the next group works."""
+    with Lab("mirror-deaths") as lab:
+        lab.box(2, hosts=1, rule=False)
+        guests = lab.boot(2, mtu=1500)
+        jobs, folder = mirror_begin(lab, guests, "150", [0, 1], loops=1000000, env="PLAIN_SECONDS=8")
+        mirror_go(guests, folder, 2)
+        time.sleep(4)
+        check("both are in the middle of it", not any(j.ended.is_set() for j in jobs))
+        lab.box_process.kill()
+        lab.box_process.wait(20)
+        lab.box(2, hosts=1, rule=False)
+        for g, (code, out) in zip(guests, [j.wait(60) for j in jobs]):
+            check(f"the box was killed: {g.name} got no wrong element: {out.strip().splitlines()[-1:]}", code == 1 and "bytes after" in out, out)
+        expect_ring("the box started again: a new group at once, sums right", mirror_run(lab, guests, "151", [0, 1]))
+        jobs, folder = mirror_begin(lab, guests, "152", [1, 0], loops=1000000, env="PLAIN_SECONDS=8", options=["--lease", "3s"])
+        mirror_go(guests, folder, 2)
+        time.sleep(4)
+        guests[1].kill()
+        code, out = jobs[0].wait(60)
+        check(f"a guest was killed: the other got no wrong element: {out.strip().splitlines()[-1:]}", code == 1 and "bytes after" in out, out)
+        log = operator(lab, ["log"])
+        check("... and the group has ended by its lease", "LEASE" in log or "lease" in log, log)
+        report = lab.box_end()
+        c = box_counters(report)
+        check(f"what came after the end was dropped: {c.get('unknown', 0)}", c.get("unknown", 0) > 0 and not c.get("foreign"), c)
+
+
+def router(lab):
+    """A network namespace that forwards between 10.0.0.100 and 10.9.0.100, with a port of the switch at either side. Its MAC at the box's side."""
+    space = f"rf{os.getpid()}"
+    run = lambda *words: subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    run("ip", "netns", "add", space)
+    lab.spaces.append(space)
+    for side, net in (("a", "10.0.0"), ("b", "10.9.0")):
+        tap = f"{space}{side}"[-15:]
+        run("ip", "link", "set", tap, "netns", space)
+        run("ip", "-n", space, "addr", "add", f"{net}.100/24", "dev", tap)
+        run("ip", "-n", space, "link", "set", tap, "up")
+    run("ip", "netns", "exec", space, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+    link = json.loads(run("ip", "-n", space, "-j", "link", "show", f"{space}b"[-15:]))
+    return link[0]["address"]
+
+
+@case
+def mirror_router(_):
+    """By mirror across a router: the box has addresses of another network."""
+    if os.geteuid() != 0:
+        say("      skipped: a network namespace needs root")
+        return
+    with Lab("mirror-router") as lab:
+        taps = [f"rf{os.getpid()}{side}"[-15:] for side in "ab"]
+        lab.box(2, hosts=1, rule=False, options=["--box-ip", "10.9.0.254", "--prefix", "24", "--gateway", "10.9.0.100", "--port-ips", "10.9.0.222",
+                                                 *(w for n, t in enumerate(taps) for w in ("--port", f"r{n}=tap:{t},norule"))])
+        mac = router(lab)
+        guests = lab.boot(2, mtu=1500)
+        for g in guests:
+            g.need("ip route add 10.9.0.0/24 via 10.0.0.100")
+        before = [g.counters() for g in guests]
+        results = mirror_run(lab, guests, "160", [0, 1], net="10.9.0", mac=mac)
+        expect_ring("two ranks behind a router: sums right on every rank", results)
+        check_counters("... across the router", guests, before)
+        check_no_rule(check_box(lab, box_ip="10.9.0.254"))
 
 
 @case

@@ -211,6 +211,7 @@ local function classify(pinfo, opcode)
   local sender = mirrors[tostring(field_src()) .. "/" .. qpn.value]
   if sender or mirrors[place] then
     r, from_box = sender or mirrors[place], not sender
+    place = r.ip .. "/" .. qpn.value .. (from_box and "/back" or "")
   end
   if not r or (not ack and opcode > 0x0b) then
     return noted(from_box)

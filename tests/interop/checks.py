@@ -39,12 +39,12 @@ def box_counters(report):
     return {k: v for k, v in total.items() if v}
 
 
-def check_box(lab, text="what the box sent", faults=False, box_ip="10.0.0.254"):
+def check_box(lab, text="what the box sent", faults=False, box_ip="10.0.0.254", floods=False):
     """Ends the box, and passes every packet that it sent to the independent checker and to tshark."""
     report = lab.box_end()
     path = lab.file("box.pcapng")
     r = subprocess.run([sys.executable, "-B", "tests/check/frames.py", "--box-mac", "02:52:46:00:00:10", "--box-ip",
-                        box_ip, path] + ["--faults"] * faults, capture_output=True, text=True)
+                        box_ip, path] + ["--faults"] * faults + ["--floods"] * floods, capture_output=True, text=True)
     check(f"{text}: independent frame checker: {r.stdout.strip().rsplit(': ', 1)[-1]}", r.returncode == 0, r.stdout + r.stderr)
     bad = capture.malformed(path)
     if bad is None:

@@ -549,7 +549,8 @@ def mirror_router(_):
         results = mirror_run(lab, guests, "160", [0, 1], net="10.9.0", mac=mac)
         expect_ring("two ranks behind a router: sums right on every rank", results)
         check_counters("... across the router", guests, before)
-        check_no_rule(check_box(lab, box_ip="10.9.0.254"))
+        check_no_rule(check_box(lab, box_ip="10.9.0.254", floods=True))
+        check_dissector(lab)
 
 
 @case

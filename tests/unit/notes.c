@@ -21,9 +21,10 @@ static const uint8_t host_mac[6] = {0x02, 0, 0, 0, 0, 1};
 
 struct place {
 	uint32_t ip, qpn, peer_ip, peer_qpn, start;
+	uint32_t port_ip; /* not 0: a mirror rank, which sends there */
 };
 
-static const struct place first = {0x0a000001, 17, 0x0a000002, 18, 0xfffff0};
+static const struct place first = {0x0a000001, 17, 0x0a000002, 18, 0xfffff0, 0};
 
 static const char *control(struct rf_notes *n, bool reply, const struct place *p, uint16_t group)
 {
@@ -51,6 +52,11 @@ static const char *control(struct rf_notes *n, bool reply, const struct place *p
 	uint8_t msg[RF_CTL_MESSAGE_MAX], frame[2048];
 	size_t len;
 
+	if (p->port_ip) {
+		q.u.join.flags = RF_CTL_J_MIRROR;
+		q.u.join.shift = 0;
+		r.u.ready.port_ip = p->port_ip;
+	}
 	if (reply) {
 		h.flags = RF_CTL_F_REPLY | RF_CTL_F_UNSIGNED;
 		a.src_port = 4791;
@@ -125,6 +131,36 @@ static void test_texts(void **state)
 	rf_notes_free(NULL);
 }
 
+/*
+ * A mirror rank's packets go to the box's port and come back, on one QPN; behind a router no MAC of
+ * the box is seen.
+ */
+static void test_mirror(void **state)
+{
+	static const struct place p = {
+		.ip = 0x0a000001, .qpn = 17, .start = 0xfffff0, .port_ip = 0x0a0000de};
+	static const char text[] = "ringfold job " JOB_TEXT " group 3 rank 2 data index 33 slot 1";
+	struct rf_notes *n = rf_notes_new(box_mac);
+
+	(void)state;
+	control(n, false, &p, 3);
+	assert_null(packet(n, host_mac, p.ip, p.port_ip, p.qpn, 5, p.start + 33, false));
+	control(n, true, &p, 3);
+	assert_string_equal(packet(n, host_mac, p.ip, p.port_ip, p.qpn, 5, p.start + 33, false),
+			    text);
+	assert_string_equal(packet(n, host_mac, p.port_ip, p.ip, p.qpn, 5, p.start + 33, false),
+			    text);
+	assert_non_null(strstr(packet(n, host_mac, p.port_ip, p.ip, p.qpn, 5, p.start + 33, false),
+			       " repeat"));
+	assert_string_equal(packet(n, host_mac, p.ip, p.port_ip, p.qpn, 0x11, p.start + 33, false),
+			    "ringfold job " JOB_TEXT " group 3 rank 2 ack index 33 slot 1");
+	/* another host, another peer, another queue pair */
+	assert_null(packet(n, host_mac, p.ip + 1, p.port_ip, p.qpn, 5, p.start + 34, false));
+	assert_null(packet(n, host_mac, p.ip, p.port_ip + 1, p.qpn, 5, p.start + 34, false));
+	assert_null(packet(n, host_mac, p.ip, p.port_ip, p.qpn + 1, 5, p.start + 34, false));
+	rf_notes_free(n);
+}
+
 static void test_window(void **state)
 {
 	struct rf_notes *n = rf_notes_new(box_mac);
@@ -171,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_mirror),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_many),
 	};

@@ -49,10 +49,22 @@ struct rf_request {
 	struct rf_group *group;
 	bool used RF_LOCKED;
 	bool done RF_LOCKED;
+	bool told RF_LOCKED; /* its completion has been made known (complete.c) */
 	int status RF_LOCKED;
 	size_t bytes RF_LOCKED;
+	void (*callback)(void *arg, int status, const char *text) RF_LOCKED;
+	void *callback_arg RF_LOCKED;
+	struct rf_request *next RF_LOCKED; /* whose callback is called after this one's */
 	struct rf_verbs_mem
 		*mem[2] RF_LOCKED; /* verbs: send and receive buffer, one if they are the same */
+};
+
+/* A callback that is due. */
+struct rf_callback {
+	void (*done)(void *arg, int status, const char *text);
+	void *arg;
+	int status;
+	char text[RF_TEXT_MAX];
 };
 
 struct rf_group {
@@ -172,6 +184,14 @@ struct rf_context {
 	uint64_t link_due RF_LOCKED;        /* next look at the link */
 	uint64_t link_seen RF_LOCKED;       /* when it was last up */
 	unsigned int outstanding RF_LOCKED; /* requests of all groups, and memberships being made */
+	/* completions: requests that wait to be taken, and those whose callback is due */
+	int event_fd RF_LOCKED; /* -1: nobody has asked for it */
+	bool event_set RF_LOCKED;
+	unsigned int n_told RF_LOCKED;
+	struct rf_request *called RF_LOCKED;
+	struct rf_request **called_end RF_LOCKED;
+	atomic_uint n_called;
+	bool delivering RF_LOCKED; /* a thread calls callbacks */
 	uint64_t reductions RF_LOCKED;
 	uint64_t bytes_reduced RF_LOCKED;
 	atomic_ullong sleeps;
@@ -209,6 +229,13 @@ int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
 int rf_usable(struct rf_context *ctx);
 /* For a new context: makes rf_usable() notice a fork. */
 unsigned int rf_forks_now(void);
+
+/* ---- complete.c. All under the lock. ---- */
+
+/* A request has completed, or needs a caller: makes it known. */
+void rf_request_tell(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* It has been taken, and is free. */
+void rf_request_taken(struct rf_request *request) RF_REQUIRES(rf_context_class);
 
 /* ---- events.c. All under the lock. ---- */
 
@@ -257,6 +284,13 @@ unsigned int rf_comm_rank_at(const struct rf_comm *comm, unsigned int k);
 /* Takes part in any gather of the job. As rf_comm_gather(), but in the order of the job's ranks. */
 int rf_job_gather(struct rf_context *ctx, const struct rf_store_gather *g, void *values)
 	RF_EXCLUDES(rf_context_class);
+
+/* ---- deliver.c ---- */
+
+/* Calls the callbacks that are due, unless another thread is doing so. */
+void rf_deliver(struct rf_context *ctx) RF_EXCLUDES(rf_context_class);
+/* The same, and waits until no thread is in a callback. */
+void rf_deliver_all(struct rf_context *ctx) RF_EXCLUDES(rf_context_class);
 
 /* ---- progress.c ---- */
 
@@ -309,6 +343,11 @@ int rf_job_take(struct rf_context *ctx, const struct rf_comm_config *config)
  * closes the store.
  */
 void rf_job_drop(struct rf_context *ctx, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class);
+
+/* ---- many.c ---- */
+
+/* Waits for a request and takes it. until: RF_NEVER for the group's own deadline. */
+int rf_request_wait(struct rf_request *request, uint64_t until) RF_REQUIRES(rf_context_class);
 
 /* ---- call.c. Under the lock. ---- */
 

@@ -1,5 +1,5 @@
 /*
- * Finding rank 0 by the program's own means: an allgather() of bytes tells where the store is.
+ * Finding rank 0 by the program's own means: an allgather() of bytes shows where the store is.
  */
 #include "host/api/api.h"
 
@@ -14,10 +14,10 @@
 #include "host/config/settings.h"
 #include "proto/rf_bytes.h"
 
-/* What each process tells first: on which machine, and in which network namespace of it, it runs.
+/* What each process publishes first: on which machine, and in which network namespace of it, it runs.
  */
 #define PLACE 64u
-/* What rank 0 tells then: a status, the port, the address. */
+/* What rank 0 publishes then: a status, the port, the address. */
 #define ADDRESS (8u + RF_ROOT_ROOM)
 
 static void own_place(char place[PLACE])
@@ -105,8 +105,8 @@ static int serve(struct rf_job *job, const char *places, char root[RF_ROOT_ROOM]
 	return ret;
 }
 
-/* Rank 0 tells, the others read. */
-static int tell(struct rf_job *job, const struct rf_comm_config *config, int status, char *all,
+/* Rank 0 publishes the address, the others read it. */
+static int publish(struct rf_job *job, const struct rf_comm_config *config, int status, char *all,
 		char root[RF_ROOT_ROOM], uint64_t *port, char *why, size_t room)
 {
 	uint8_t own[ADDRESS] = {0};
@@ -154,7 +154,7 @@ int rf_bootstrap(struct rf_job *job, const struct rf_comm_config *config, char r
 	if (!ret && job->rank == 0)
 		ret = serve(job, all, root, port, why, room);
 	/* also if this rank has failed: the others wait for it */
-	ret = tell(job, config, ret, all, root, port, why, room);
+	ret = publish(job, config, ret, all, root, port, why, room);
 	free(all);
 	return ret;
 }

@@ -62,8 +62,10 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 	g->outstanding++;
 	g->comm->ctx->outstanding++;
 	/* without the box: carried out by the caller that waits for it */
-	if (rf_fallback_takes(g->resume, g->status))
+	if (rf_fallback_takes(g->resume, g->status)) {
+		rf_request_tell(r);
 		return RF_OK;
+	}
 	ret = mem_add(r, send, recv);
 	if (!ret) {
 		ret = rf_member_call(g->member, (unsigned int)(r - g->requests), send, recv, count,
@@ -148,7 +150,7 @@ int rf_request_take(struct rf_request *r)
 		g->reported = true;
 		rf_fail(g->comm->ctx, status, "%s", g->text);
 	}
-	r->used = false;
+	rf_request_taken(r);
 	return status;
 }
 

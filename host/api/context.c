@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "host/config/env.h"
 #include "host/config/settings.h"
@@ -116,7 +117,8 @@ static int context_thread(struct rf_context *ctx)
 	return RF_OK;
 }
 
-static void context_free(struct rf_context *ctx)
+/* Nobody else uses it any more. */
+static void RF_UNSHARED context_free(struct rf_context *ctx)
 {
 	if (ctx->thread_on) {
 		atomic_store(&ctx->stop, true);
@@ -128,6 +130,8 @@ static void context_free(struct rf_context *ctx)
 		ctx->io->ops->close(ctx->io);
 	rf_verbs_close(ctx->verbs);
 	rf_context_pcap_end(ctx);
+	if (ctx->event_fd >= 0)
+		close(ctx->event_fd);
 	rf_log_close(&ctx->log);
 	pthread_cond_destroy(&ctx->cond);
 	pthread_mutex_destroy(&ctx->lock);
@@ -184,8 +188,8 @@ static int context_log(struct rf_context *ctx, const struct rf_context_config *c
 	return ret;
 }
 
-/* A context without a device. */
-static int context_new(const struct rf_context_config *config, struct rf_context **out)
+/* A context without a device. Nobody else has it yet. */
+static int RF_UNSHARED context_new(const struct rf_context_config *config, struct rf_context **out)
 {
 	struct rf_context *ctx = calloc(1, sizeof(*ctx));
 	pthread_condattr_t attr;
@@ -196,6 +200,8 @@ static int context_new(const struct rf_context_config *config, struct rf_context
 		return RF_ERR_NO_MEMORY;
 	}
 	ctx->forks = rf_forks_now();
+	ctx->event_fd = -1;
+	ctx->called_end = &ctx->called;
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -26,6 +26,7 @@ void rf_request_done(struct rf_request *r, int status)
 		ctx->reductions++;
 		ctx->bytes_reduced += r->bytes;
 	}
+	rf_request_tell(r);
 	pthread_cond_broadcast(&ctx->cond);
 }
 
@@ -59,7 +60,10 @@ void rf_group_events(struct rf_group *g)
 			if (g->resume && !e.status)
 				rf_fallback_succeeded(g->resume);
 			rf_request_done(&g->requests[e.id], e.status);
-		} /* else its caller carries it out */
+		} else {
+			/* its caller carries it out */
+			rf_request_tell(&g->requests[e.id]);
+		}
 	}
 	if (g->changes == rf_member_changes(g->member))
 		return;

@@ -205,6 +205,10 @@ void rf_group_end(struct rf_group *g, bool together)
 	free(g->copies[1]);
 	rf_room_freed(g);
 	group_unlink(g);
+	/* requests that nobody has taken */
+	for (unsigned int k = 0; k < RF_REQUESTS_MAX; k++)
+		if (g->requests[k].used && !g->requests[k].callback)
+			rf_request_taken(&g->requests[k]);
 	rf_unlock(ctx);
 	free(g);
 }

@@ -28,6 +28,7 @@ int rf_group_destroy(struct rf_group *group)
 	ring = group->ring;
 	rf_unlock(ctx);
 	rf_group_destroy(ring);
+	rf_deliver_all(ctx);
 	rf_group_end(group, true);
 	return RF_OK;
 }

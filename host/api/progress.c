@@ -55,6 +55,7 @@ void *rf_progress_thread(void *arg)
 		busy = ctx->outstanding > 0;
 		next = rf_next_timeout(ctx);
 		rf_mutex_unlock(&ctx->lock, rf_context_class);
+		rf_deliver(ctx);
 		/* a mutex is not fair: waiting threads must get a chance */
 		for (k = 0; k < 100 && atomic_load(&ctx->callers); k++)
 			sched_yield();
@@ -97,5 +98,6 @@ int rf_progress(struct rf_context *ctx, unsigned int timeout_us)
 		rf_lock(ctx);
 	}
 	rf_unlock(ctx);
+	rf_deliver(ctx);
 	return done ? RF_OK : RF_IN_PROGRESS;
 }

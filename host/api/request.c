@@ -6,21 +6,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* Waits for a request and takes it. until: RF_NEVER for the group's own deadline. */
-static int request_wait(struct rf_request *r, uint64_t until) RF_REQUIRES(rf_context_class);
-
-static int request_wait(struct rf_request *r, uint64_t until)
-{
-	struct rf_context *ctx = r->group->comm->ctx;
-
-	while (!r->done)
-		if (rf_fallback_takes(r->group->resume, r->group->status))
-			rf_group_resume(r->group, r);
-		else if (!rf_sleep(ctx, until))
-			return RF_IN_PROGRESS;
-	return rf_request_take(r);
-}
-
 int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t count,
 		  struct rf_request **request)
 {
@@ -38,6 +23,7 @@ int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t c
 	rf_unlock(ctx);
 	if (!ret)
 		rf_kick(ctx);
+	rf_deliver(ctx);
 	return ret;
 }
 
@@ -53,8 +39,9 @@ int rf_test(struct rf_request *request)
 		rf_round(ctx);
 	ret = RF_IN_PROGRESS;
 	if (request->done || rf_fallback_takes(request->group->resume, request->group->status))
-		ret = request_wait(request, 0);
+		ret = rf_request_wait(request, 0);
 	rf_unlock(ctx);
+	rf_deliver(ctx);
 	return ret;
 }
 
@@ -85,16 +72,17 @@ int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
-	ret = request_wait(request, until == RF_NEVER ? until : half);
+	ret = rf_request_wait(request, until == RF_NEVER ? until : half);
 	if (ret == RF_IN_PROGRESS) {
 		/* asked early, so that the answer has arrived when the timeout expires */
 		if (timeout_ms && rf_member_ask_stragglers(request->group->member, rf_now()))
 			rf_kick(ctx);
-		ret = request_wait(request, until);
+		ret = rf_request_wait(request, until);
 	}
 	if (ret == RF_IN_PROGRESS)
 		ret = still_waiting(request->group, timeout_ms);
 	rf_unlock(ctx);
+	rf_deliver(ctx);
 	return ret;
 }
 
@@ -110,7 +98,7 @@ int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t co
 	ret = rf_request_start(group, send, recv, count, &r);
 	if (!ret) {
 		rf_kick(ctx);
-		ret = request_wait(r, RF_NEVER);
+		ret = rf_request_wait(r, RF_NEVER);
 	}
 	rf_unlock(ctx);
 	return ret;

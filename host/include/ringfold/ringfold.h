@@ -529,6 +529,47 @@ int rf_test(struct rf_request *request);
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
 
 /*
+ * Waits for one of n requests of one context, at most timeout_ms milliseconds; UINT_MAX (-1):
+ * without a limit of its own. NULL entries are skipped. Returns the result of a request that has
+ * completed: its place in the array is in *index, and its entry becomes NULL, because it is
+ * released. RF_IN_PROGRESS: none has completed. RF_ERR_INVALID: there is no request, or they are of
+ * several contexts.
+ */
+int rf_wait_any(struct rf_request **requests, unsigned int n, unsigned int timeout_ms,
+		unsigned int *index);
+
+/*
+ * Waits for all of n requests of one context, at most so long. NULL entries are skipped. The
+ * entries of those that have completed become NULL, because they are released. RF_OK: all were
+ * successful, or there was none. RF_IN_PROGRESS: some are left. Otherwise the status of the first
+ * one in the array that has failed; all have completed.
+ */
+int rf_wait_all(struct rf_request **requests, unsigned int n, unsigned int timeout_ms);
+
+/*
+ * A descriptor for poll() and the like: readable exactly while a request of this context has
+ * completed and has not been released, so that rf_test(), rf_wait() or rf_wait_any() return its
+ * result at once. It belongs to the library and lasts as long as the context: neither read nor
+ * close it. With RF_PROGRESS_MANUAL it changes only inside calls. Errors: RF_ERR_INVALID,
+ * RF_ERR_SYSTEM.
+ */
+int rf_completion_fd(struct rf_context *ctx, int *fd);
+
+/*
+ * Gives a request to the library: when it has completed it is released, and done(arg, status, text)
+ * is called, once. text describes a failure, as rf_last_error_text() does, and is valid until the
+ * function returns. No other call on the request is allowed any more.
+ *
+ * Callbacks of a context are called one after another in the order of completion, by the progress
+ * thread or by any thread that is in a call on the context; if the request has completed already,
+ * also before rf_on_completion() returns. A callback may start calls and test requests; it must not
+ * wait, create or destroy. rf_group_destroy() returns after the callbacks of its requests. Errors:
+ * RF_ERR_INVALID (also for a group with a fallback); the request then stays the caller's.
+ */
+int rf_on_completion(struct rf_request *request,
+		     void (*done)(void *arg, int status, const char *text), void *arg);
+
+/*
  * Ends a group on all ranks: every outstanding and later call on it fails with RF_ERR_ABORTED, on
  * this rank at once, on the others as soon as they are notified. The group must still be destroyed.
  */

@@ -1,0 +1,114 @@
+/* Waits: for a request, for one of many, for all of them. */
+#include "host/api/api.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+int rf_request_wait(struct rf_request *r, uint64_t until)
+{
+	struct rf_context *ctx = r->group->comm->ctx;
+
+	while (!r->done)
+		if (rf_fallback_takes(r->group->resume, r->group->status))
+			rf_group_resume(r->group, r);
+		else if (!rf_sleep(ctx, until))
+			return RF_IN_PROGRESS;
+	return rf_request_take(r);
+}
+
+/* Whether waiting for it ends at once, or the caller has to carry it out. */
+static bool ready(const struct rf_request *r) RF_REQUIRES(rf_context_class)
+{
+	return r->done || rf_fallback_takes(r->group->resume, r->group->status);
+}
+
+/* The context of the requests. Returns how many there are; 0 with a text if they have several. */
+static unsigned int count(struct rf_request **requests, unsigned int n, struct rf_context **ctx)
+{
+	unsigned int found = 0;
+
+	*ctx = NULL;
+	snprintf(rf_error_text, RF_TEXT_MAX, "there is no request to wait for");
+	for (unsigned int k = 0; requests && k < n; k++) {
+		if (!requests[k])
+			continue;
+		if (*ctx && requests[k]->group->comm->ctx != *ctx) {
+			snprintf(rf_error_text, RF_TEXT_MAX, "the requests have several contexts");
+			return 0;
+		}
+		*ctx = requests[k]->group->comm->ctx;
+		found++;
+	}
+	return found;
+}
+
+static uint64_t until_of(unsigned int timeout_ms)
+{
+	return timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
+}
+
+int rf_wait_any(struct rf_request **requests, unsigned int n, unsigned int timeout_ms,
+		unsigned int *index)
+{
+	uint64_t until = until_of(timeout_ms);
+	struct rf_context *ctx;
+	int ret = RF_IN_PROGRESS;
+	unsigned int k;
+
+	if (!count(requests, n, &ctx) || rf_usable(ctx))
+		return RF_ERR_INVALID;
+	if (!index)
+		return rf_fail(ctx, RF_ERR_INVALID, "index is NULL");
+	rf_lock(ctx);
+	if (ctx->manual)
+		rf_round(ctx);
+	do {
+		for (k = 0; k < n && !(requests[k] && ready(requests[k])); k++)
+			;
+	} while (k == n && rf_sleep(ctx, until));
+	if (k < n)
+		ret = rf_request_wait(requests[k], RF_NEVER);
+	else
+		rf_fail(ctx, ret, "none of the requests is complete after %u ms", timeout_ms);
+	rf_unlock(ctx);
+	if (k < n) {
+		requests[k] = NULL;
+		*index = k;
+	}
+	rf_deliver(ctx);
+	return ret;
+}
+
+int rf_wait_all(struct rf_request **requests, unsigned int n, unsigned int timeout_ms)
+{
+	uint64_t until = until_of(timeout_ms);
+	char text[RF_TEXT_MAX] = "";
+	struct rf_context *ctx;
+	int ret = RF_OK, failed = RF_OK;
+
+	if (!count(requests, n, &ctx))
+		return ctx ? RF_ERR_INVALID : RF_OK;
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
+	rf_lock(ctx);
+	for (unsigned int k = 0; k < n && ret != RF_IN_PROGRESS; k++) {
+		if (!requests[k])
+			continue;
+		ret = rf_request_wait(requests[k], until);
+		if (ret == RF_IN_PROGRESS)
+			break;
+		requests[k] = NULL;
+		if (!ret || failed)
+			continue;
+		failed = ret;
+		memcpy(text, rf_error_text, sizeof(text));
+	}
+	if (ret == RF_IN_PROGRESS)
+		rf_fail(ctx, ret, "not all requests are complete after %u ms", timeout_ms);
+	else if (failed)
+		rf_fail(ctx, failed, "%s", text);
+	rf_unlock(ctx);
+	rf_deliver(ctx);
+	return ret == RF_IN_PROGRESS ? ret : failed;
+}

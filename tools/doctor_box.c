@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/config/settings.h"
+#include "host/io/interface.h"
 #include "tools/doctor.h"
 #include "wire/arp.h"
 
@@ -24,6 +25,7 @@ bool doctor_device(struct doctor *d)
 	char device[512];
 	char why[256];
 	char ip[16];
+	char name[IFNAMSIZ];
 
 	rf_rank_text(d->device, d->env.rank, device, sizeof(device));
 	if (boxlink_open(&d->link, device, d->dpdk_args, why, sizeof(why)) != 0)
@@ -35,6 +37,11 @@ bool doctor_device(struct doctor *d)
 		return doctor_say(d, "device", DOCTOR_FAILED,
 				  "plug the cable in, and enable the switch port",
 				  "%.200s has no link", device);
+	rf_interface_of_device(device, name);
+	if (d->link.ip == 0 && name[0] && rf_interface_only_ipv6(name))
+		return doctor_say(d, "device", DOCTOR_FAILED,
+				  "give it an IPv4 address, or name one for this host (RF_IP)",
+				  "%.16s has only IPv6 addresses, and the box has IPv4 only", name);
 	if (d->link.ip == 0)
 		d->link.ip = d->link.io->ip ? d->link.io->ip : 0x0a000001u + d->env.rank;
 	return doctor_say(d, "device", DOCTOR_OK, NULL, "%.160s, MAC " MAC_TEXT ", address %s",

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -48,6 +49,29 @@ uint32_t rf_interface_ip(const char name[IFNAMSIZ])
 		return 0;
 	memcpy(&address, &req.ifr_addr, sizeof(address));
 	return ntohl(address.sin_addr.s_addr);
+}
+
+bool rf_interface_only_ipv6(const char name[IFNAMSIZ])
+{
+	struct ifaddrs *list;
+	bool found = false;
+	bool ipv4 = false;
+
+	if (getifaddrs(&list) != 0)
+		return false;
+	for (const struct ifaddrs *a = list; a; a = a->ifa_next) {
+		struct sockaddr_in6 six;
+
+		if (!a->ifa_addr || strcmp(a->ifa_name, name) != 0)
+			continue;
+		ipv4 |= a->ifa_addr->sa_family == AF_INET;
+		if (a->ifa_addr->sa_family != AF_INET6)
+			continue;
+		memcpy(&six, a->ifa_addr, sizeof(six));
+		found |= !IN6_IS_ADDR_LINKLOCAL(&six.sin6_addr);
+	}
+	freeifaddrs(list);
+	return found && !ipv4;
 }
 
 int rf_interface_mtu(const char name[IFNAMSIZ])

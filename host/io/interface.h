@@ -12,6 +12,8 @@ void rf_interface_of_device(const char *device, char name[IFNAMSIZ]);
 bool rf_interface_carrier(const char name[IFNAMSIZ]);
 /* Its IPv4 address in host order; 0: none. */
 uint32_t rf_interface_ip(const char name[IFNAMSIZ]);
+/* Whether it has an IPv6 address that is not link-local, and no IPv4 address. */
+bool rf_interface_only_ipv6(const char name[IFNAMSIZ]);
 /* Its MTU, or -1. */
 int rf_interface_mtu(const char name[IFNAMSIZ]);
 /* Returns 0 or a negative errno. */

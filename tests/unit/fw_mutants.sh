@@ -21,7 +21,8 @@ sys.stdout.write(text.replace(os.environ["OLD"], os.environ["NEW"], 1))' < "$fil
 	for test in $tests; do
 		${CC:-cc} -o "$work/$test" "$build/obj/tests/unit/$test.o" "$work/$name.o" $objects "$build/lib/libfw.a" $libs \
 			-lcmocka -ldl -lm || bad=1
-		if ! "$work/$test" > "$work/$name.$test.log" 2>&1; then
+		# A mutant that never ends is detected too.
+		if ! timeout 300 "$work/$test" > "$work/$name.$test.log" 2>&1; then
 			[ "$name" = none ] || echo "ok   $name: detected by $test"
 			[ "$name" != none ] || { echo "BAD  $test fails on the unchanged rules"; bad=1; }
 			return

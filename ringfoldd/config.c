@@ -14,7 +14,9 @@ enum kind {
 	TEXT,  /* maximum length in size */
 	WORD,  /* one of the words in choice */
 	NUM32, /* min .. max */
+	NUM8,
 	ADDR,  /* IPv4 */
+	PORTS, /* addresses of the ports, kept as text */
 	MAC,
 };
 
@@ -43,6 +45,18 @@ static const struct entry entries[] = {
 	{"box", "ip", ADDR, AT(fw.ip), 0, 0, NULL, "The box's own IPv4 address. Must be set."},
 	{"box", "mac", MAC, AT(fw.mac), 0, 0, NULL,
 	 "Base MAC: port p uses base + p; last byte at most f8. Must be set."},
+	{"box", "port_ips", PORTS, AT(port_ips), 0, 0, NULL,
+	 "Addresses of the box's ports, to which mirror connections send. next: port p has ip + 1 "
+	 "+ p; "
+	 "none; or a list in the order of the ports, with - for a port without one."},
+	{"box", "prefix", NUM8, AT(fw.prefix), 0, 32, NULL,
+	 "Length of the network prefix of these addresses; 0: not known, and not checked."},
+	{"box", "gateway", ADDR, AT(fw.gateway), 0, 0, NULL,
+	 "Router of that network. The box counts when it is silent; it needs no route itself."},
+	{"box", "probe_ms", NUM32, AT(fw.probe_ms), 0, 60000, NULL,
+	 "Time between two of the three ARP probes for a port's address; 0: it is used at once."},
+	{"box", "announce_ms", NUM32, AT(fw.announce_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
+	 "Time between two announcements of a port's address; 0: none."},
 	{"box", "hold_ms", NUM32, AT(fw.hold_ms), 0, RF_CTL_TIME_MAX_MS, NULL,
 	 "After a start and a RESET, RC data that belongs to no group is dropped for this long. A "
 	 "connection seen "
@@ -76,6 +90,7 @@ void rfd_config_default(struct rfd_config *c)
 	memset(c, 0, sizeof(*c));
 	rf_fw_cfg_default(&c->fw);
 	strcpy(c->interrupt, "uio");
+	strcpy(c->port_ips, "next");
 	strcpy(c->clock, "box");
 	strcpy(c->listen, "127.0.0.1:9477");
 	c->poll_us = 200;
@@ -118,10 +133,47 @@ static bool set_mac(uint8_t *to, const char *value)
 	return true;
 }
 
+static bool set_ip(uint32_t *to, const char *value)
+{
+	struct in_addr ip;
+
+	if (inet_pton(AF_INET, value, &ip) != 1)
+		return false;
+	*to = ntohl(ip.s_addr);
+	/* 0.x, 127.x and addresses from multicast on do not belong to a host. */
+	return *to >> 24 != 0 && *to >> 24 != 127 && *to >> 24 < 224;
+}
+
+/* "next", "none", or addresses and dashes with commas between them. */
+static bool set_ports(struct rfd_config *c, const char *value)
+{
+	struct rf_fw_cfg *fw = &c->fw;
+	bool next = strcmp(value, "next") == 0;
+	char list[sizeof(c->port_ips)];
+	char *save = NULL;
+	unsigned int n = 0;
+
+	if (strlen(value) >= sizeof(list) || value[0] == '\0')
+		return false;
+	strcpy(c->port_ips, value);
+	fw->port_list = !next;
+	memset(fw->port_ip, 0, sizeof(fw->port_ip));
+	if (next || strcmp(value, "none") == 0)
+		return true;
+	strcpy(list, value);
+	for (char *word = strtok_r(list, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
+		if (n == RF_CTL_PORTS_MAX)
+			return false;
+		if (strcmp(word, "-") != 0 && !set_ip(&fw->port_ip[n], word))
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
 static bool set(const struct entry *e, struct rfd_config *c, const char *value)
 {
 	char *to = (char *)c + e->at;
-	struct in_addr ip;
 	uint32_t number;
 
 	switch (e->kind) {
@@ -136,12 +188,15 @@ static bool set(const struct entry *e, struct rfd_config *c, const char *value)
 			return false;
 		memcpy(to, &number, sizeof(number));
 		return true;
-	case ADDR:
-		if (inet_pton(AF_INET, value, &ip) != 1)
+	case NUM8:
+		if (!set_number(e, &number, value))
 			return false;
-		number = ntohl(ip.s_addr);
-		/* 0.x, 127.x and addresses from multicast on do not belong to a host. */
-		if (number >> 24 == 0 || number >> 24 == 127 || number >> 24 >= 224)
+		*(uint8_t *)to = (uint8_t)number;
+		return true;
+	case PORTS:
+		return set_ports(c, value);
+	case ADDR:
+		if (!set_ip(&number, value))
 			return false;
 		memcpy(to, &number, sizeof(number));
 		return true;
@@ -165,8 +220,13 @@ static void say_wrong(const struct entry *e, const char *value, char *why, size_
 		snprintf(to, room, "expected one of %s", e->choice);
 		break;
 	case NUM32:
+	case NUM8:
 		snprintf(to, room, "expected a whole number from %u to %u", (unsigned int)e->min,
 			 (unsigned int)e->max);
+		break;
+	case PORTS:
+		snprintf(to, room,
+			 "expected next, none, or at most 8 dotted IPv4 addresses of hosts");
 		break;
 	case ADDR:
 		snprintf(to, room, "expected a dotted IPv4 address of a host");
@@ -338,6 +398,8 @@ int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
 		snprintf(why, room,
 			 "[box] mac: not a valid base address (group bit set, or last byte above "
 			 "f8)");
+	else if (c->fw.port_list && !rf_fw_cfg_addresses_ok(&c->fw, RF_FW_PORTS))
+		snprintf(why, room, "[box] %s", rf_fw_error_text(RF_FW_E_ADDRESS));
 	else if (strcmp(c->listen, "off") != 0 && !rf_web_valid(c->listen))
 		snprintf(why, room, "[http] listen: \"%s\": expected ADDRESS:PORT or off",
 			 c->listen);
@@ -349,11 +411,13 @@ static void print_value(const struct entry *e, const struct rfd_config *c)
 	const char *at = (const char *)c + e->at;
 	uint32_t number;
 
-	if (e->kind == TEXT || e->kind == WORD) {
+	if (e->kind == TEXT || e->kind == WORD || e->kind == PORTS) {
 		printf("%s", at);
 	} else if (e->kind == NUM32) {
 		memcpy(&number, at, sizeof(number));
 		printf("%u", (unsigned int)number);
+	} else if (e->kind == NUM8) {
+		printf("%u", (unsigned int)*(const uint8_t *)at);
 	}
 }
 

@@ -16,6 +16,7 @@ struct rfd_config {
 	char clock[16];     /* box, host */
 	char keys_file[RFD_PATH_ROOM];
 	char listen[64];
+	char port_ips[160]; /* as in the file; fw.port_list and fw.port_ip have the meaning */
 	uint32_t poll_us;
 	struct rf_fw_cfg fw; /* without keys, epoch and salt */
 	uint32_t in_file;    /* a bit for each setting that was read from the file */

@@ -83,7 +83,7 @@ static bool in_subnet(const struct rf_fw_cfg *cfg, uint32_t ip)
 	return cfg->prefix > 30 || ((ip & ~mask) != 0 && (ip | mask) != UINT32_MAX);
 }
 
-bool rf_fw_address_settings_ok(const struct rf_fw_cfg *cfg, unsigned int ports)
+bool rf_fw_cfg_addresses_ok(const struct rf_fw_cfg *cfg, unsigned int ports)
 {
 	if (cfg->prefix > 32 || (cfg->gateway != 0 && !in_subnet(cfg, cfg->gateway)) ||
 	    cfg->gateway == cfg->ip)

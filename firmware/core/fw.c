@@ -172,7 +172,7 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	rc = read_shape(fw);
 	if (rc != RF_FW_OK)
 		return rc;
-	if (fw->mirror && !rf_fw_address_settings_ok(cfg, fw->ports))
+	if (fw->mirror && !rf_fw_cfg_addresses_ok(cfg, fw->ports))
 		return RF_FW_E_ADDRESS;
 	clear_state(fw);
 	for (unsigned int i = 0; i < RF_FW_PORTS; i++)

@@ -119,6 +119,11 @@ struct rf_fw_cfg {
 };
 
 void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
+/*
+ * Whether the addresses of so many ports, prefix and gateway are allowed: those of hosts in the
+ * box's subnet, and none is there twice.
+ */
+bool rf_fw_cfg_addresses_ok(const struct rf_fw_cfg *cfg, unsigned int ports);
 
 /*
  * Counters of RF_FW_COUNTERS (rtl/control/registers.txt), as in the FIRMWARE page, followed by the

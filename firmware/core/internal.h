@@ -366,8 +366,6 @@ void rf_fw_net_notices(struct rf_fw *fw);
 
 /* ---- address.c: addresses of the ports ---- */
 
-/* Whether the settings' addresses of the ports, prefix and gateway are allowed. */
-bool rf_fw_address_settings_ok(const struct rf_fw_cfg *cfg, unsigned int ports);
 /* Writes the addresses into the hardware; probing begins. */
 void rf_fw_address_begin(struct rf_fw *fw);
 /* Timer of probes, announcements and claims; returns the next one in ms. */

@@ -41,7 +41,7 @@ class Box:
         self.file = open(path, "r+b")
         self.map = mmap.mmap(self.file.fileno(), BYTES)
         for addr, value in ((0, 0x52464258), (4, 1), (8, 4 | 1 << 8 | 8 << 16 | 8 << 20 | 7 << 25),
-                            (12, 8 | 13 << 8 | 9 << 16 | 12 << 24), (16, 250000), (CTRL, 2)):
+                            (12, 8 | 13 << 8 | 9 << 16 | 12 << 24), (16, 250000), (20, 15), (CTRL, 2)):
             self.write(addr, value)
 
     def read(self, addr):
@@ -142,6 +142,15 @@ def test_config(program, folder):
                        (good.replace("10.0.0.254", "224.0.0.1"), "ip = 224.0.0.1 is not allowed: expected a dotted IPv4 address"),
                        (good + "[http]\nlisten = 127.0.0.1\n", "[http] listen: \"127.0.0.1\": expected ADDRESS:PORT"),
                        (good + "[http]\nlisten = 127.0.0.1:65536\n", "[http] listen: \"127.0.0.1:65536\": expected"),
+                       (good + "prefix = 33\n", "bad.ini:5: prefix = 33 is not allowed: expected a whole number from 0 to 32"),
+                       (good + "gateway = 127.0.0.1\n", "gateway = 127.0.0.1 is not allowed: expected a dotted IPv4 address"),
+                       (good + "probe_ms = 60001\n", "probe_ms = 60001 is not allowed: expected a whole number from 0 to 60000"),
+                       (good + "announce_ms = -1\n", "announce_ms = -1 is not allowed: expected a whole number"),
+                       (good + "port_ips = 10.0.0.1,x\n", "port_ips = 10.0.0.1,x is not allowed: expected next, none, or at most 8"),
+                       (good + "port_ips = -,-,-,-,-,-,-,-,-\n", "is not allowed: expected next, none, or at most 8"),
+                       (good + "port_ips = 10.0.0.1,10.0.0.1\n", "[box] an address of a port or of the gateway is not a host's address"),
+                       (good + "port_ips = 10.0.0.1,10.0.1.1\nprefix = 24\n", "[box] an address of a port or of the gateway is not"),
+                       (good + "port_ips = 10.0.0.1\ngateway = 10.0.1.1\nprefix = 24\n", "[box] an address of a port or of the gateway"),
                        # A long comment does not continue as a setting.
                        (good + "# " + "x" * 197 + "hold_ms = 1\n", "bad.ini:5: the line is longer than 198 bytes"),
                        (good + "hold_ms = 1\0000\n", "bad.ini:5: a NUL byte"),
@@ -152,13 +161,16 @@ def test_config(program, folder):
             print(run.stderr)
     run = subprocess.run([program, "--config", folder, "--check"], capture_output=True, text=True)
     check("config: a folder", run.returncode == 2 and "Is a directory" in run.stderr)
+    for more in ("port_ips = none", "port_ips = 10.0.0.1,-,10.0.0.3\nprefix = 24\ngateway = 10.0.0.9", "port_ips = next\nprobe_ms = 0"):
+        run = subprocess.run([program, "--config", config(path, good + more + "\n"), "--check"])
+        check("config: %s" % more.replace("\n", ", "), run.returncode == 0)
     run = subprocess.run([program, "--config", config(path, good), "--check"])
     check("config: a good one", run.returncode == 0)
     made = subprocess.run([program, "--defaults"], capture_output=True, text=True).stdout
     with open(os.path.join(ROOT, "ringfoldd", "ringfoldd.ini"), encoding="utf-8") as f:
         check("config: ringfoldd.ini shows every setting", f.read() == made)
     # Every line is accepted once mandatory settings are uncommented.
-    filled = re.sub("#(registers|keys) = ", r"\1 = /x", made).replace("#ip = ", "ip = 10.0.0.1")
+    filled = re.sub("#(registers|keys) = ", r"\1 = /x", made).replace("#ip = ", "ip = 10.0.0.1").replace("#gateway = ", "gateway = 10.0.0.9")
     filled = filled.replace("#mac = ", "mac = 02:00:00:00:00:00").replace("keys = /x", "keys =")
     run = subprocess.run([program, "--config", config(path, filled), "--check"], capture_output=True, text=True)
     check("config: all of it can be read back", run.returncode == 0)

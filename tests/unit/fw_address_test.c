@@ -256,6 +256,7 @@ static void test_claims(void **state)
 	struct fw_box *b = fw_mirror_box();
 	struct fw_ask s = fw_ask_join(0, 2);
 	const struct rf_ctl_log_entry *e;
+	unsigned int events[2] = {0};
 
 	(void)state;
 	for (unsigned int p = 0; p < 4; p++) {
@@ -297,10 +298,30 @@ static void test_claims(void **state)
 		if (e[i].kind == RF_CTL_EV_CLAIMED || e[i].kind == RF_CTL_EV_UNCLAIMED) {
 			assert_int_equal(e[i].job, 0x020000000905ull);
 			assert_in_range(e[i].group, 0, 3);
+			events[e[i].kind == RF_CTL_EV_CLAIMED]++;
 			assert_int_equal(e[i].rank, RF_CTL_NO_RANK);
 		}
+	assert_int_equal(events[0], 4);
+	assert_int_equal(events[1], 4);
 	assert_int_equal(e[reply.u.log.count - 1].kind, RF_CTL_EV_UNCLAIMED);
 	assert_int_equal(e[reply.u.log.count - 1].group, 3);
+	fw_box_free(b);
+}
+
+/* A claimed address is not announced, while those of the other ports are. */
+static void test_silent_claim(void **state)
+{
+	struct fw_box *b = slow_box();
+
+	(void)state;
+	assert_null(fw_box_run(b, 30000));
+	assert_int_equal(b->fw.cnt.arp_announced, 4);
+	arp_in(b, 2, RF_FW_ARP_REPLY, host_mac, FW_MIRROR_IP(2), HOST_IP);
+	assert_null(fw_box_run(b, 40000));
+	assert_int_equal(b->fw.cnt.arp_announced, 7);
+	drain(b);
+	assert_null(fw_box_run(b, 30000));
+	assert_int_equal(b->fw.cnt.arp_announced, 8);
 	fw_box_free(b);
 }
 
@@ -434,11 +455,12 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probes),   cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_answers),  cmocka_unit_test(test_claimed_early),
-		cmocka_unit_test(test_rival),    cmocka_unit_test(test_claims),
-		cmocka_unit_test(test_moved),    cmocka_unit_test(test_gateway),
-		cmocka_unit_test(test_settings), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_probes),       cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_answers),      cmocka_unit_test(test_claimed_early),
+		cmocka_unit_test(test_rival),        cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_silent_claim), cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_gateway),      cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

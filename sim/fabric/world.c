@@ -14,6 +14,7 @@ void rf_world_cfg_init(struct rf_world_cfg *cfg)
 		.lanes = 1,
 		.width = 512,
 		.ranks = 4,
+		.groups = 1,
 		.mirror = true,
 		.selective = true,
 		.mtu = 4096,
@@ -34,6 +35,8 @@ static const char *refuse(const struct rf_world_cfg *c)
 		return "ports: expected 2 to 8";
 	if (c->ranks < 2 || c->ranks > RF_WORLD_RANKS || c->ranks > 16 * c->ports)
 		return "ranks: expected 2 to 64, at most 16 for each port";
+	if (c->groups < 1 || c->groups > RF_WORLD_GROUPS)
+		return "groups: expected 1 or 2";
 	if (c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1)) != 0)
 		return "path MTU: expected 256, 512, 1024, 2048 or 4096";
 	if (c->slots < 16 || c->slots > 4096 || (c->slots & (c->slots - 1)) != 0)
@@ -94,7 +97,7 @@ int rf_world_call(struct rf_world *w, const struct rf_world_call *call)
 {
 	struct rf_world_work *k = &w->work[w->works];
 
-	if (w->works == RF_WORLD_CALLS)
+	if (w->works == RF_WORLD_CALLS || call->group >= w->cfg.groups)
 		return -1;
 	k->call = *call;
 	if (rf_world_work_make(w, k) != 0) {
@@ -213,9 +216,11 @@ void rf_world_result(struct rf_world *w, struct rf_world_result *r)
 			w->r.failed_rank = k;
 		}
 		w->r.done &= h->status == RF_COLL_OK && h->done == w->works;
-		sum_counters(w, h->to_next);
-		if (h->from_prev != h->to_next)
-			sum_counters(w, h->from_prev);
+		for (unsigned g = 0; g < w->cfg.groups; g++) {
+			sum_counters(w, h->to_next[g]);
+			if (h->from_prev[g] != h->to_next[g])
+				sum_counters(w, h->from_prev[g]);
+		}
 	}
 	if (w->cfg.flip)
 		flip_one(w);

@@ -1,8 +1,8 @@
 /*
- * Collectives of one directed group in virtual time, on the transport itself: hosts with our own
- * queue pairs, links, a switch, and the box (docs/simulation.md). No firmware and no control
- * packets: the group is written into the box's registers. Every result is compared in full with
- * what the definition of the collective and docs/reduction.md say.
+ * Collectives of one or two directed groups of the same ranks in virtual time, on the transport
+ *itself: hosts with our own queue pairs, links, a switch, and the box (docs/simulation.md). No
+ *firmware and no control packets: the group is written into the box's registers. Every result is
+ *compared in full with what the definition of the collective and docs/reduction.md say.
  *
  *	rf_world_cfg_init(&cfg);
  *	rf_world_create(&cfg, &w, why, sizeof(why));
@@ -21,12 +21,14 @@
 
 #define RF_WORLD_RANKS 64u
 #define RF_WORLD_CALLS 64u
+#define RF_WORLD_GROUPS 2u
 #define RF_WORLD_SEC UINT64_C(1000000000)
 
 struct rf_world_cfg {
 	const struct rf_engine_ops *engine;
 	unsigned ports, lanes, width;
-	unsigned ranks; /* 2 or more; rank r is at port r mod ports */
+	unsigned ranks;  /* 2 or more; rank r is at port r mod ports */
+	unsigned groups; /* 1 or 2: communicators of all ranks, each with its own connections */
 	/*
 	 * Mirror connections: the switch has no rule. Otherwise a ring: frames of a host go to the
 	 * rank's box port by rule.
@@ -61,6 +63,7 @@ struct rf_world_call {
 	enum rf_arith_op op;
 	uint32_t root;
 	uint64_t count; /* elements of the vector, or of each block */
+	unsigned group; /* calls of different groups run side by side */
 	bool spread;    /* a v-form: blocks of different lengths, up to count */
 	bool in_place;
 };
@@ -95,7 +98,8 @@ int rf_world_call(struct rf_world *w, const struct rf_world_call *call);
 int rf_world_run(struct rf_world *w, uint64_t until_ns);
 /* Compares the results. */
 void rf_world_result(struct rf_world *w, struct rf_world_result *r);
-/* A counter of a port of the box (RF_CNT_*), and the group's ERROR register. */
+/* A counter of a port of the box (RF_CNT_*), and ERROR registers: of the first group that has one.
+ */
 uint32_t rf_world_counter(struct rf_world *w, unsigned port, unsigned counter);
 uint32_t rf_world_error(struct rf_world *w);
 

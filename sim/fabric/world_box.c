@@ -97,19 +97,20 @@ static uint32_t key_of(uint32_t role, uint32_t qpn)
 }
 
 /* The connection of a rank; returns its entries in the table. */
-static int start_connection(struct rf_world *w, struct table *t, unsigned rank)
+static int start_connection(struct rf_world *w, struct table *t, unsigned group, unsigned rank)
 {
 	struct rf_place at = rf_world_place(w, rank);
 	unsigned next = (rank + 1) % w->cfg.ranks;
-	uint32_t cid = at.lane * 8u + at.port, base = RF_CONN_BASE + cid * RF_CONN_STRIDE;
+	uint32_t cid = group * 128u + at.lane * 8u + at.port,
+		 base = RF_CONN_BASE + cid * RF_CONN_STRIDE;
 	uint32_t ip = rf_world_host_ip(w, rank), peer = rf_world_host_ip(w, next);
-	uint32_t qpn = rf_world_qpn(w, rank, true);
+	uint32_t qpn = rf_world_qpn(w, group, rank, true);
 	uint8_t mac[6];
 
 	rf_world_host_mac(rank, mac);
 	if (w->cfg.router)
 		rf_world_router_mac(mac);
-	reg(w, base + RF_CONN_START, rf_world_psn(w, rank));
+	reg(w, base + RF_CONN_START, rf_world_psn(w, group, rank));
 	reg(w, base + RF_CONN_SHIFT, w->cfg.mirror ? 0 : RF_WORLD_SHIFT);
 	reg(w, base + RF_CONN_SRC_IP, ip);
 	reg(w, base + RF_CONN_PEER_IP, w->cfg.mirror ? ip : peer);
@@ -124,7 +125,8 @@ static int start_connection(struct rf_world *w, struct table *t, unsigned rank)
 	if (add_entry(w, t, (struct entry){ip, key_of(ROLE_ACK, qpn)}, cid) != 0)
 		return -1;
 	return add_entry(
-		w, t, (struct entry){peer, key_of(ROLE_DATA, rf_world_qpn(w, next, false))}, cid);
+		w, t, (struct entry){peer, key_of(ROLE_DATA, rf_world_qpn(w, group, next, false))},
+		cid);
 }
 
 static unsigned log2_of(unsigned v)
@@ -136,10 +138,10 @@ static unsigned log2_of(unsigned v)
 	return n;
 }
 
-static int start_group(struct rf_world *w)
+static int start_group(struct rf_world *w, struct table *table, unsigned group)
 {
-	static struct table table;
 	const struct rf_world_cfg *c = &w->cfg;
+	uint32_t base = RF_GROUP_BASE + group * RF_GROUP_STRIDE;
 	unsigned lanes = (c->ranks + c->ports - 1) / c->ports;
 	unsigned level = c->ports > 4 ? 3 : c->ports > 2 ? 2 : 1;
 	uint8_t members[16] = {0};
@@ -150,35 +152,45 @@ static int start_group(struct rf_world *w)
 		       log2_of(c->slots) << RF_GROUP_CFG_S_LOG2_LSB | RF_GROUP_CFG_DIRECTED_MASK |
 		       (c->selective ? RF_GROUP_CFG_SELECTIVE_MASK : 0);
 
-	memset(&table, 0, sizeof(table));
-	reg(w, RF_GROUP_BASE + RF_GROUP_CFG, cfg);
-	reg(w, RF_GROUP_BASE + RF_GROUP_DBASE, 0);
-	reg(w, RF_GROUP_BASE + RF_GROUP_HBASE, 0);
+	reg(w, base + RF_GROUP_CFG, cfg);
+	reg(w, base + RF_GROUP_DBASE, group * (c->slots * c->mtu / (c->width / 8)));
+	reg(w, base + RF_GROUP_HBASE, group * c->slots);
 	for (unsigned r = 0; r < c->ranks; r++) {
 		struct rf_place at = rf_world_place(w, r);
 
 		members[at.lane] |= (uint8_t)(1u << at.port);
-		if (start_connection(w, &table, r) != 0)
+		if (start_connection(w, table, group, r) != 0)
 			return -1;
 	}
 	for (unsigned k = 0; k < 4; k++)
-		reg(w, RF_GROUP_BASE + RF_GROUP_MEMBERS0 + 4 * k, rf_get_le32(members + 4 * k));
-	reg(w, RF_GROUP_BASE + RF_GROUP_CFG, cfg | RF_GROUP_CFG_LIVE_MASK);
+		reg(w, base + RF_GROUP_MEMBERS0 + 4 * k, rf_get_le32(members + 4 * k));
+	reg(w, base + RF_GROUP_CFG, cfg | RF_GROUP_CFG_LIVE_MASK);
 	return 0;
 }
 
-/* Room for all slots of the group. */
+static int start_groups(struct rf_world *w)
+{
+	static struct table table;
+
+	memset(&table, 0, sizeof(table));
+	for (unsigned g = 0; g < w->cfg.groups; g++)
+		if (start_group(w, &table, g) != 0)
+			return -1;
+	return 0;
+}
+
+/* Room for all slots of the groups. */
 static void make_shape(struct rf_world *w)
 {
 	unsigned lanes = (w->cfg.ranks + w->cfg.ports - 1) / w->cfg.ports;
-	unsigned beats = log2_of(w->cfg.slots * w->cfg.mtu / (w->cfg.width / 8));
+	unsigned beats = log2_of(w->cfg.groups * w->cfg.slots * w->cfg.mtu / (w->cfg.width / 8));
 
 	rf_shape_cfg(&w->shape, w->cfg.ports, w->cfg.lanes > lanes ? w->cfg.lanes : lanes,
 		     w->cfg.width);
 	if (w->shape.bank_log2 < beats)
 		w->shape.bank_log2 = beats;
-	if (w->shape.hdr_log2 < log2_of(w->cfg.slots))
-		w->shape.hdr_log2 = log2_of(w->cfg.slots);
+	if (w->shape.hdr_log2 < log2_of(w->cfg.groups * w->cfg.slots))
+		w->shape.hdr_log2 = log2_of(w->cfg.groups * w->cfg.slots);
 	w->shape.seed = w->cfg.seed;
 }
 
@@ -206,7 +218,7 @@ int rf_world_box_start(struct rf_world *w, char *why, size_t room)
 	for (unsigned p = 0; w->cfg.mirror && p < w->cfg.ports; p++)
 		reg(w, RF_PORT_IP0 + 4 * p, rf_world_port_ip(p));
 	reg(w, RF_CTRL, RF_CTRL_ENABLE_MASK);
-	if (start_group(w) != 0) {
+	if (start_groups(w) != 0) {
 		snprintf(why, room, "no room in the box's connection table");
 		return -1;
 	}
@@ -243,5 +255,10 @@ uint32_t rf_world_counter(struct rf_world *w, unsigned port, unsigned counter)
 
 uint32_t rf_world_error(struct rf_world *w)
 {
-	return ops(w)->reg_read(w->engine, RF_GROUP_BASE + RF_GROUP_ERROR);
+	uint32_t error = 0;
+
+	for (unsigned g = 0; g < w->cfg.groups && !error; g++)
+		error = ops(w)->reg_read(w->engine,
+					 RF_GROUP_BASE + g * RF_GROUP_STRIDE + RF_GROUP_ERROR);
+	return error;
 }

@@ -9,19 +9,19 @@
 #define ACK_TIMEOUT_MAX_NS 64000000u
 #define QPN_FIRST 0x100u
 
-uint32_t rf_world_qpn(const struct rf_world *w, unsigned rank, bool sends)
+uint32_t rf_world_qpn(const struct rf_world *w, unsigned group, unsigned rank, bool sends)
 {
-	struct rf_rng rng = rf_rng_make(w->cfg.seed, UINT64_C(7) << 40 | rank);
+	struct rf_rng rng = rf_rng_make(w->cfg.seed, UINT64_C(7) << 40 | group << 16 | rank);
 
 	/* At random, as the transport draws it on a mirror connection. */
 	if (w->cfg.mirror)
 		return 0x10u + (uint32_t)rf_rng_below(&rng, 0xfffff0);
-	return QPN_FIRST + 2 * rank + !sends;
+	return QPN_FIRST + 1000 * group + 2 * rank + !sends;
 }
 
-uint32_t rf_world_psn(const struct rf_world *w, unsigned rank)
+uint32_t rf_world_psn(const struct rf_world *w, unsigned group, unsigned rank)
 {
-	struct rf_rng rng = rf_rng_make(w->cfg.seed, UINT64_C(8) << 40 | rank);
+	struct rf_rng rng = rf_rng_make(w->cfg.seed, UINT64_C(8) << 40 | group << 16 | rank);
 
 	return (uint32_t)rf_rng_next(&rng) & ROCE_PSN_MASK;
 }
@@ -31,11 +31,11 @@ struct rf_place rf_world_place(const struct rf_world *w, unsigned rank)
 	return (struct rf_place){(uint8_t)(rank % w->cfg.ports), (uint8_t)(rank / w->cfg.ports)};
 }
 
-static struct roce_qp *make_qp(struct rf_world *w, unsigned rank, bool sends)
+static struct roce_qp *make_qp(struct rf_world *w, unsigned group, unsigned rank, bool sends)
 {
 	unsigned n = w->cfg.ranks, other = sends ? (rank + 1) % n : (rank + n - 1) % n;
 	struct roce_qp_peer peer = {.ip = rf_world_host_ip(w, other),
-				    .qpn = rf_world_qpn(w, other, !sends)};
+				    .qpn = rf_world_qpn(w, group, other, !sends)};
 	struct roce_qp_cfg cfg;
 	struct roce_qp *qp;
 
@@ -44,9 +44,9 @@ static struct roce_qp *make_qp(struct rf_world *w, unsigned rank, bool sends)
 	rf_world_host_mac(other, peer.mac);
 	cfg.ip = rf_world_host_ip(w, rank);
 	cfg.tos = w->cfg.no_reaction ? 0 : ECT_0;
-	cfg.qpn = rf_world_qpn(w, rank, sends);
-	cfg.sq_psn = rf_world_psn(w, rank);
-	cfg.rq_psn = (rf_world_psn(w, other) - RF_WORLD_SHIFT) & ROCE_PSN_MASK;
+	cfg.qpn = rf_world_qpn(w, group, rank, sends);
+	cfg.sq_psn = rf_world_psn(w, group, rank);
+	cfg.rq_psn = (rf_world_psn(w, group, other) - RF_WORLD_SHIFT) & ROCE_PSN_MASK;
 	cfg.mtu = w->cfg.mtu;
 	cfg.window = w->cfg.slots / 2;
 	if (w->cfg.selective)
@@ -76,11 +76,10 @@ static struct roce_qp *make_qp(struct rf_world *w, unsigned rank, bool sends)
 	return NULL;
 }
 
-static int start_host(struct rf_world *w, unsigned rank)
+static int start_group(struct rf_world *w, unsigned group, unsigned rank)
 {
 	unsigned n = w->cfg.ranks;
 	struct rf_world_host *h = &w->host[rank];
-	struct roce_endpoint_cfg ep = {.ip = rf_world_host_ip(w, rank), .max_qps = 2};
 	struct rf_directed_cfg cfg = {
 		.rank = rank,
 		.ranks = n,
@@ -94,18 +93,30 @@ static int start_host(struct rf_world *w, unsigned rank)
 		.max_ops = w->cfg.max_ops,
 	};
 
+	h->to_next[group] = make_qp(w, group, rank, true);
+	h->from_prev[group] = w->cfg.mirror ? h->to_next[group] : make_qp(w, group, rank, false);
+	if (!h->to_next[group] || !h->from_prev[group])
+		return -1;
+	cfg.to_next = rf_msg_qp(h->to_next[group]);
+	cfg.from_prev = rf_msg_qp(h->from_prev[group]);
+	return rf_directed_create(&cfg, &h->group[group]) == RF_COLL_OK ? 0 : -1;
+}
+
+static int start_host(struct rf_world *w, unsigned rank)
+{
+	struct rf_world_host *h = &w->host[rank];
+	struct roce_endpoint_cfg ep = {.ip = rf_world_host_ip(w, rank),
+				       .max_qps = 2 * RF_WORLD_GROUPS};
+
 	h->rank = rank;
 	h->wake = UINT64_MAX;
 	rf_world_host_mac(rank, ep.mac);
 	if (roce_endpoint_create(&ep, &h->ep) != ROCE_OK)
 		return -1;
-	h->to_next = make_qp(w, rank, true);
-	h->from_prev = w->cfg.mirror ? h->to_next : make_qp(w, rank, false);
-	if (!h->to_next || !h->from_prev)
-		return -1;
-	cfg.to_next = rf_msg_qp(h->to_next);
-	cfg.from_prev = rf_msg_qp(h->from_prev);
-	return rf_directed_create(&cfg, &h->group) == RF_COLL_OK ? 0 : -1;
+	for (unsigned g = 0; g < w->cfg.groups; g++)
+		if (start_group(w, g, rank) != 0)
+			return -1;
+	return 0;
 }
 
 int rf_world_hosts_start(struct rf_world *w, char *why, size_t room)
@@ -124,42 +135,54 @@ void rf_world_hosts_free(struct rf_world *w)
 	for (unsigned r = 0; r < w->cfg.ranks; r++) {
 		struct rf_world_host *h = &w->host[r];
 
-		rf_directed_destroy(h->group);
 		roce_endpoint_destroy(h->ep);
-		if (h->from_prev != h->to_next)
-			roce_qp_destroy(h->from_prev);
-		roce_qp_destroy(h->to_next);
+		for (unsigned g = 0; g < w->cfg.groups; g++) {
+			rf_directed_destroy(h->group[g]);
+			if (h->from_prev[g] != h->to_next[g])
+				roce_qp_destroy(h->from_prev[g]);
+			roce_qp_destroy(h->to_next[g]);
+		}
 	}
 }
 
+/* Starts a call; false if its group takes none at present. */
+static bool start_call(struct rf_world *w, struct rf_world_host *h, struct rf_world_work *k)
+{
+	struct rf_directed_call call = {.kind = k->call.kind,
+					.type = k->call.type,
+					.op = k->call.op,
+					.root = k->call.root,
+					.count = k->call.count,
+					.counts = k->call.spread ? k->counts : NULL,
+					.send = k->send[h->rank],
+					.recv = k->recv[h->rank]};
+	int result = rf_directed_start(h->group[k->call.group], (uint64_t)(k - w->work), &call);
+
+	if (result == RF_COLL_AGAIN)
+		return false;
+	h->status = result;
+	k->first = w->now < k->first ? w->now : k->first;
+	return true;
+}
+
 /* Starts the calls that may be started, and reads what is done. True if it did something. */
-static bool make_calls(struct rf_world *w, struct rf_world_host *h)
+static bool make_calls(struct rf_world *w, struct rf_world_host *h, unsigned group)
 {
 	struct rf_coll_done done;
 	bool any = false;
 
-	while (h->started < w->works && h->status == RF_COLL_OK) {
-		struct rf_world_work *k = &w->work[h->started];
-		struct rf_directed_call call = {.kind = k->call.kind,
-						.type = k->call.type,
-						.op = k->call.op,
-						.root = k->call.root,
-						.count = k->call.count,
-						.counts = k->call.spread ? k->counts : NULL,
-						.send = k->send[h->rank],
-						.recv = k->recv[h->rank]};
-		int result = rf_directed_start(h->group, h->started, &call);
+	for (; h->next[group] < w->works && h->status == RF_COLL_OK; h->next[group]++) {
+		struct rf_world_work *k = &w->work[h->next[group]];
 
-		if (result == RF_COLL_AGAIN)
+		if (k->call.group != group)
+			continue;
+		if (!start_call(w, h, k))
 			break;
-		h->status = result;
-		h->started++;
-		k->first = w->now < k->first ? w->now : k->first;
 		any = true;
 	}
-	while (rf_directed_progress(h->group) > 0)
+	while (rf_directed_progress(h->group[group]) > 0)
 		;
-	while (rf_directed_poll(h->group, &done)) {
+	while (rf_directed_poll(h->group[group], &done)) {
 		struct rf_world_work *k = &w->work[done.id];
 
 		h->done++;
@@ -198,8 +221,9 @@ void rf_world_host_run(struct rf_world *w, unsigned rank)
 	struct rf_world_host *h = &w->host[rank];
 	uint64_t wire, timer;
 
-	while (make_calls(w, h))
-		;
+	for (unsigned g = 0; g < w->cfg.groups; g++)
+		while (make_calls(w, h, g))
+			;
 	wire = transmit(w, h);
 	timer = roce_endpoint_next_timeout(h->ep);
 	timer = timer >= UINT64_MAX / RF_WORLD_PS ? UINT64_MAX : timer * RF_WORLD_PS;
@@ -217,6 +241,9 @@ void rf_world_host_frame(struct rf_world *w, unsigned rank, const uint8_t *data,
 bool rf_world_host_done(const struct rf_world *w, unsigned rank)
 {
 	const struct rf_world_host *h = &w->host[rank];
+	bool idle = true;
 
-	return h->status != RF_COLL_OK || (h->done == w->works && roce_qp_send_idle(h->to_next));
+	for (unsigned g = 0; g < w->cfg.groups; g++)
+		idle &= roce_qp_send_idle(h->to_next[g]);
+	return h->status != RF_COLL_OK || (h->done == w->works && idle);
 }

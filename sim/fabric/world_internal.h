@@ -35,10 +35,12 @@ struct rf_world_link {
 struct rf_world_host {
 	unsigned rank;
 	struct roce_endpoint *ep;
-	struct roce_qp *to_next, *from_prev; /* mirror: the same */
-	struct rf_directed *group;
+	struct roce_qp *to_next[RF_WORLD_GROUPS],
+		*from_prev[RF_WORLD_GROUPS]; /* mirror: the same */
+	struct rf_directed *group[RF_WORLD_GROUPS];
+	unsigned next[RF_WORLD_GROUPS]; /* call that is looked at next */
 	uint64_t wake;
-	unsigned started, done;
+	unsigned done;
 	int status;
 };
 
@@ -104,8 +106,8 @@ void rf_world_host_run(struct rf_world *w, unsigned rank);
 bool rf_world_host_done(const struct rf_world *w, unsigned rank);
 void rf_world_hosts_free(struct rf_world *w);
 /* QPN of a queue pair, PSN of the first packet. */
-uint32_t rf_world_qpn(const struct rf_world *w, unsigned rank, bool sends);
-uint32_t rf_world_psn(const struct rf_world *w, unsigned rank);
+uint32_t rf_world_qpn(const struct rf_world *w, unsigned group, unsigned rank, bool sends);
+uint32_t rf_world_psn(const struct rf_world *w, unsigned group, unsigned rank);
 struct rf_place rf_world_place(const struct rf_world *w, unsigned rank);
 
 /* world_check.c */

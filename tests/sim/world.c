@@ -121,6 +121,51 @@ static void with_loss(void **state)
 	}
 }
 
+/* Time of a reduce-scatter and an all-gather of 4 MB each, one or both of them. */
+static uint64_t side_by_side(unsigned ranks, bool scatter, bool gather)
+{
+	struct rf_world_call call = {.type = RF_ARITH_FP32, .count = (1u << 20) / ranks};
+	struct rf_world_result r;
+	struct rf_world_cfg c;
+	struct rf_world *w;
+	uint64_t most = 0;
+
+	rf_world_cfg_init(&c);
+	c.ranks = c.ports = ranks;
+	c.groups = 2;
+	open_world(&w, &c);
+	call.kind = RF_SCHEDULE_REDUCE_SCATTER;
+	if (scatter)
+		assert_int_equal(rf_world_call(w, &call), 0);
+	call.kind = RF_SCHEDULE_ALL_GATHER;
+	call.group = 1;
+	if (gather)
+		assert_int_equal(rf_world_call(w, &call), 0);
+	r = close_world(w, "side by side");
+	for (unsigned k = 0; k < 2; k++)
+		most = r.call_ns[k] > most ? r.call_ns[k] : most;
+	return most;
+}
+
+/*
+ * The sum of what both send is more than a link carries at a time, and the box makes one pass for
+ * each index of either: together they take longer than the slower one, but less than one after the
+ * other.
+ */
+static void two_communicators_share_the_links(void **state)
+{
+	(void)state;
+	for (unsigned ranks = 4; ranks <= 8; ranks += 4) {
+		uint64_t a = side_by_side(ranks, true, false), b = side_by_side(ranks, false, true);
+		uint64_t both = side_by_side(ranks, true, true);
+
+		if (10 * both > 9 * (a + b))
+			fail_msg("%u ranks: %llu ns together, %llu and %llu ns alone", ranks,
+				 (unsigned long long)both, (unsigned long long)a,
+				 (unsigned long long)b);
+	}
+}
+
 /* A broadcast of 16 MB; the last rank's link has a quarter of the rate. */
 static struct rf_world_result slow_receiver(unsigned ranks, uint64_t mark_bytes)
 {
@@ -237,6 +282,7 @@ int main(void)
 		cmocka_unit_test(everything_by_mirror),
 		cmocka_unit_test(everything_by_ring),
 		cmocka_unit_test(with_loss),
+		cmocka_unit_test(two_communicators_share_the_links),
 		cmocka_unit_test(marks_keep_the_queue_short),
 		cmocka_unit_test(a_flipped_bit_is_reported),
 		cmocka_unit_test(refused),

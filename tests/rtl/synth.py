@@ -11,6 +11,7 @@ not measured stay). Parts:
   timing   the same flattened: LUTs, and the worst paths by the model of timing.py, with the source lines of their ends;
            `joined` is rf_judge with rf_ledger
   whole    the box in several sizes, hierarchy kept, without parity and with it
+  types    rf_reduce with different element types: what each of them costs
   ecp5     a small box by synth_ecp5
   speed    logic levels, and the frequency that nextpnr-ice40 reaches (an iCE40 HX8K: slow silicon with 4-input LUTs; the
            figure is meant only for comparison with earlier versions)
@@ -24,6 +25,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import synth_rules
@@ -39,6 +41,10 @@ LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4
 TYPES_32, TYPES_16 = 0x009, 0x00f
 WHOLE = [("%d ports, %s" % (p, "all types" if t == TYPES_16 else "32-bit types"), {"PORTS": p, "TYPES": t, "MIRROR": 0, "PARITY": 0})
          for p in (4, 6, 8) for t in (TYPES_32, TYPES_16)]
+# What a type costs in rf_reduce: name, the mask, and the one without it.
+PRICES = [("fp32, int32", TYPES_32, None), ("bf16, fp16", TYPES_16, TYPES_32)] + [
+    (n, TYPES_16 | 1 << t, TYPES_16) for t, n in ((4, "uint32"), (5, "int64"), (6, "uint64"), (7, "fp64"), (8, "int8"), (9, "uint8"))] + [
+    ("all ten", 0x3ff, TYPES_16)]
 # Limits of these boxes, in LUT.
 MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
 ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
@@ -131,6 +137,25 @@ def whole(name, parameters):
     plain = size(name, "rf_core", parameters)
     kept = size(name + "_parity", "rf_core", {**parameters, "PARITY": 1})
     return {**plain, "parity: LUT": kept["LUT"] - plain["LUT"], "parity: FF": kept["FF"] - plain["FF"]}
+
+
+PRICED, PRICING = {}, threading.Lock()
+
+
+def reduction(types):
+    """COLUMNS of rf_reduce with these types; each is measured once."""
+    with PRICING:
+        if types not in PRICED:
+            PRICED[types] = size("types_%x" % types, "rf_reduce", {"PORTS": 4, "LANES": 1, "PARITY": 0, "TYPES": types})
+    return PRICED[types]
+
+
+def price(types, without):
+    """rf_reduce with these types, and what it is larger than `without`."""
+    now = {"LUT": reduction(types)["LUT"], "FF": reduction(types)["FF"]}
+    if without is None:
+        return now
+    return {**now, "LUT more": now["LUT"] - reduction(without)["LUT"], "FF more": now["FF"] - reduction(without)["FF"]}
 
 
 def ecp5(name, parameters):
@@ -238,6 +263,7 @@ HEADS = {"Modules": ["module"] + COLUMNS,
          "Timing": ["module", "LUT, flattened", "r>r ps", "levels", "in>r ps", "r>out ps", "in>out ps", "lines of r>r"],
          "The whole box": ["rf_core"] + COLUMNS + ["parity: LUT", "parity: FF"],
          "The whole box flattened": ["rf_core"] + COLUMNS + ["CPU s", "MB"],
+         "Price of a type": ["types", "LUT", "FF", "LUT more", "FF more"],
          "A small box in an ECP5": ["rf_core", "LUT4 in all", "LUT4", "CCU2C", "DPR16X4", "FF", "DP16KD"],
          "Speed": ["module", "LUT6 levels", "iCE40 MHz"]}
 NOTES = {
@@ -250,6 +276,9 @@ NOTES = {
                      "columns are the cost of parity. "
                      "For comparison: " + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys needed.",
+    "Price of a type": "rf_reduce with 4 ports of 512 bits, one lane, without parity. The first row is fp32 with int32. bf16 "
+                       "and fp16 are added to that, and each of the others to these four; the last two columns are the "
+                       "difference. The first of the 64-bit integers brings the units for 64 bits; fp64 adds to the same units.",
     "A small box in an ECP5": "By `synth_ecp5`, with the hierarchy kept, without mirror connections and parity. LUT4 in all adds "
                               "two for each CCU2C and six for each DPR16X4. An LFE5U-85F has 84k LUT4.",
     "Speed": "Levels are the 6-input LUTs, without carry chains, on the longest path between registers. The frequency is for "
@@ -268,7 +297,7 @@ def wrapped(text):
 
 
 def write_page(page, table):
-    order = [os.path.basename(f)[:-2] for f in files()] + [n for n, _ in WHOLE]
+    order = [os.path.basename(f)[:-2] for f in files()] + [n for n, _ in WHOLE] + [n for n, _, _ in PRICES]
     with open(page, "w") as f:
         f.write("# Sizes and speed\n\n%s\n" % wrapped(INTRO))
         for section, head in HEADS.items():
@@ -295,7 +324,7 @@ def complaints(key, now, page):
     return found + synth_rules.grown(page.get(key, {}), now)
 
 
-PARTS = ("modules", "timing", "whole", "ecp5", "speed", "flat")
+PARTS = ("modules", "timing", "whole", "types", "ecp5", "speed", "flat")
 
 
 def jobs_of(args, names):
@@ -317,6 +346,9 @@ def jobs_of(args, names):
         if part in parts:
             for n, p in table:
                 work[(section, n)] = (function, part + "_" + re.sub(r"\W+", "_", n), p)
+    if "types" in parts:
+        for n, types, without in PRICES:
+            work[("Price of a type", n)] = (price, types, without)
     if "speed" in parts:
         for n, top, p in SPEED:
             work[("Speed", n)] = (speed, n, top, p)

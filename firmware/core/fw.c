@@ -88,8 +88,8 @@ static int read_shape(struct rf_fw *fw)
 	fw->lanes = (uint8_t)field(s, RF_SHAPE_LANES_MASK, RF_SHAPE_LANES_LSB);
 	fw->width64 = (uint8_t)field(s, RF_SHAPE_WIDTH64_MASK, RF_SHAPE_WIDTH64_LSB);
 	fw->hash_bits = (uint8_t)field(s, RF_SHAPE_HASH_BITS_MASK, RF_SHAPE_HASH_BITS_LSB);
-	fw->fp16 = (uint8_t)field(s, RF_SHAPE_FP16_MASK, RF_SHAPE_FP16_LSB);
 	fw->types = (uint16_t)(rf_fw_read(fw, RF_TYPES) & RF_TYPES_MASK_MASK);
+	fw->fp16 = (fw->types >> RF_DTYPE_BF16 & fw->types >> RF_DTYPE_FP16 & 1) != 0;
 	fw->selective = (s & RF_SHAPE_SELECTIVE_MASK) != 0;
 	fw->lag = (s & RF_SHAPE_LAG_MASK) != 0;
 	fw->mirror = (s & RF_SHAPE_MIRROR_MASK) != 0;

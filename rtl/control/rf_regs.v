@@ -141,7 +141,6 @@ module rf_regs #(
   localparam [31:0] UNITS_N  = WIDTH / 64;
   localparam [31:0] HASH_N   = HASH_BITS;
   localparam [31:0] TYPES_N  = TYPES;
-  localparam [31:0] HALF_N   = ((TYPES >> `RF_DTYPE_BF16) & (TYPES >> `RF_DTYPE_FP16)) & 1;
   localparam [31:0] SELECTIVE_N = SELECTIVE;
   localparam [31:0] LAG_N    = LAG;
   localparam [31:0] MIRROR_N = MIRROR;
@@ -470,7 +469,7 @@ module rf_regs #(
       `RF_VERSION:       pick_global = 32'd1;
       `RF_SHAPE:         pick_global = (PORTS_N << `RF_SHAPE_PORTS_LSB) | (LANES_N << `RF_SHAPE_LANES_LSB) |
                                        (UNITS_N << `RF_SHAPE_WIDTH64_LSB) | (HASH_N << `RF_SHAPE_HASH_BITS_LSB) |
-                                       (HALF_N << `RF_SHAPE_FP16_LSB) | (SELECTIVE_N << `RF_SHAPE_SELECTIVE_LSB) |
+                                       (SELECTIVE_N << `RF_SHAPE_SELECTIVE_LSB) |
                                        (LAG_N << `RF_SHAPE_LAG_LSB) | (MIRROR_N << `RF_SHAPE_MIRROR_LSB);
       `RF_SHAPE2:        pick_global = (GROUPS_N << `RF_SHAPE2_GROUPS_LSB) | (BANK_N << `RF_SHAPE2_BANK_AW_LSB) |
                                        (HDR_N << `RF_SHAPE2_HDR_AW_LSB) | (MTU_N << `RF_SHAPE2_MTU_LOG2_LSB);

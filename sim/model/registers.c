@@ -56,9 +56,8 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 	case RF_SHAPE:
 		return c->ports << RF_SHAPE_PORTS_LSB | c->lanes << RF_SHAPE_LANES_LSB |
 		       c->width / 64 << RF_SHAPE_WIDTH64_LSB |
-		       c->hash_bits << RF_SHAPE_HASH_BITS_LSB | RF_SHAPE_FP16_MASK |
-		       RF_SHAPE_SELECTIVE_MASK | RF_SHAPE_LAG_MASK | RF_SHAPE_MIRROR_MASK |
-		       RF_SHAPE_DIRECTED_MASK;
+		       c->hash_bits << RF_SHAPE_HASH_BITS_LSB | RF_SHAPE_SELECTIVE_MASK |
+		       RF_SHAPE_LAG_MASK | RF_SHAPE_MIRROR_MASK | RF_SHAPE_DIRECTED_MASK;
 	case RF_SHAPE2:
 		return c->groups << RF_SHAPE2_GROUPS_LSB | c->bank_log2 << RF_SHAPE2_BANK_AW_LSB |
 		       c->hdr_log2 << RF_SHAPE2_HDR_AW_LSB |

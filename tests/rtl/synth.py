@@ -146,7 +146,7 @@ def reduction(types):
     """COLUMNS of rf_reduce with these types; each is measured once."""
     with PRICING:
         if types not in PRICED:
-            PRICED[types] = size("types_%x" % types, "rf_reduce", {"PORTS": 4, "LANES": 1, "PARITY": 0, "TYPES": types})
+            PRICED[types] = size("types_%x" % types, "rf_reduce", {"PORTS": 4, "WIDTH": 64, "PARITY": 0, "TYPES": types})
     return PRICED[types]
 
 
@@ -276,9 +276,10 @@ NOTES = {
                      "columns are the cost of parity. "
                      "For comparison: " + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys needed.",
-    "Price of a type": "rf_reduce with 4 ports of 512 bits, one lane, without parity. The first row is fp32 with int32. bf16 "
-                       "and fp16 are added to that, and each of the others to these four; the last two columns are the "
-                       "difference. The first of the 64-bit integers brings the units for 64 bits; fp64 adds to the same units.",
+    "Price of a type": "rf_reduce with 4 ports of 64 bits, one lane, without parity; at 512 bits it is eight times as much, but "
+                       "for the control. The first row is fp32 with int32. bf16 and fp16 are added to that, each of the others "
+                       "to these four, and all six at once in the last row; the last two columns are the difference. 64-bit "
+                       "types share their units, and so do the types of 8 bits.",
     "A small box in an ECP5": "By `synth_ecp5`, with the hierarchy kept, without mirror connections and parity. LUT4 in all adds "
                               "two for each CCU2C and six for each DPR16X4. An LFE5U-85F has 84k LUT4.",
     "Speed": "Levels are the 6-input LUTs, without carry chains, on the longest path between registers. The frequency is for "

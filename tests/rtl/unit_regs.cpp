@@ -129,7 +129,7 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 	switch (addr) {
 	case RF_ID: *v = 0x52464258; break;
 	case RF_VERSION: *v = 1; break;
-	case RF_SHAPE: *v = PORTS | LANES << 8 | WIDTH / 64 << 16 | HASH_BITS << 20 | (TYPES >> RF_DTYPE_BF16 & TYPES >> RF_DTYPE_FP16 & 1) << 25 | SELECTIVE << 26 | LAG << 27 | MIRROR << 28; break;
+	case RF_SHAPE: *v = PORTS | LANES << 8 | WIDTH / 64 << 16 | HASH_BITS << 20 | SELECTIVE << 26 | LAG << 27 | MIRROR << 28; break;
 	case RF_SHAPE2: *v = GROUPS | BANK_AW << 8 | HDR_AW << 16 | 12 << 24; break;
 	case RF_TYPES: *v = TYPES; break;
 	case RF_CLOCK_KHZ: *v = CLOCK_KHZ; break;

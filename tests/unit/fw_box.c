@@ -9,8 +9,8 @@
 static uint32_t shape(const struct fw_box *b)
 {
 	return b->ports | b->lanes << 8 | b->width64 << 16 | b->hash_bits << 20 |
-	       (b->fp16 ? 1u << 25 : 0u) | (b->selective ? 1u << 26 : 0u) |
-	       (b->lag ? 1u << 27 : 0u) | (b->mirror ? RF_SHAPE_MIRROR_MASK : 0u) |
+	       (b->selective ? 1u << 26 : 0u) | (b->lag ? 1u << 27 : 0u) |
+	       (b->mirror ? RF_SHAPE_MIRROR_MASK : 0u) |
 	       (b->directed ? RF_SHAPE_DIRECTED_MASK : 0u);
 }
 

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		/* Keys that differ in one bit. */
 		for (int i = 0; round == 0 && i < ENTRIES; i++) {
 			key k = keys[i];
-			const unsigned bit = r.below(58);
+			const unsigned bit = r.percent(20) ? 56 + r.below(2) : r.below(58);
 			if (bit < 24)
 				k.qpn ^= 1u << bit;
 			else if (bit < 56)
@@ -93,8 +93,11 @@ int main(int argc, char **argv)
 			const key &w = keys[r.below((unsigned)keys.size())];
 			entry e = { w, r.below(65536), r.below(4) };
 			const int table = (int)r.below(2);
-			/* Sometimes in a wrong bucket: it must not be found there. */
-			const unsigned index = r.percent(95) ? bucket(w, table) + r.below(PLACES) : r.below(ENTRIES);
+			/* Sometimes in a wrong bucket, that of another role: it must not be found there. */
+			key of = w;
+			if (r.percent(5))
+				of.role ^= 1 + r.below(2);
+			const unsigned index = r.percent(95) ? bucket(of, table) + r.below(PLACES) : r.below(ENTRIES);
 			d->w_table = table;
 			d->w_index = (uint16_t)(index | (HASH_BITS < 16 ? r.below(65536) << HASH_BITS : 0));
 			d->w_role = w.role;

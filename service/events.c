@@ -56,11 +56,21 @@ static void log_text(struct rf_view_event *to, const struct rf_ctl_log_entry *e)
 		snprintf(text, room, "the hold time is prolonged: the connection table is full%s",
 			 times);
 		break;
+	case RF_CTL_EV_CLAIMED:
+	case RF_CTL_EV_UNCLAIMED:
+		snprintf(text, room, "%02x:%02x:%02x:%02x:%02x:%02x %s the address of port %u%s",
+			 (unsigned int)(e->job >> 40 & 255u), (unsigned int)(e->job >> 32 & 255u),
+			 (unsigned int)(e->job >> 24 & 255u), (unsigned int)(e->job >> 16 & 255u),
+			 (unsigned int)(e->job >> 8 & 255u), (unsigned int)(e->job & 255u),
+			 e->kind == RF_CTL_EV_CLAIMED ? "claims" : "no longer claims", e->group,
+			 times);
+		break;
 	default:
 		snprintf(text, room, "event %u%s", e->kind, times);
 	}
 	to->bad = e->kind == RF_CTL_EV_FAILED || e->kind == RF_CTL_EV_REFUSED ||
-		  e->kind == RF_CTL_EV_RESET || e->kind == RF_CTL_EV_FULL;
+		  e->kind == RF_CTL_EV_RESET || e->kind == RF_CTL_EV_FULL ||
+		  e->kind == RF_CTL_EV_CLAIMED;
 }
 
 static size_t from_log(struct rf_fw *fw, struct rf_view_event *to)

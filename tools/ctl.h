@@ -110,4 +110,8 @@ int ctl_stragglers(struct ctl *c);
 int ctl_drop(struct ctl *c);
 int ctl_counters(struct ctl *c);
 
+/* "02:00:00:00:00:01" of six bytes, or of a number. They return text. */
+const char *ctl_mac(char text[18], const uint8_t mac[6]);
+const char *ctl_mac_number(char text[18], uint64_t number);
+
 #endif

@@ -197,10 +197,19 @@ int ctl_connections(struct ctl *c)
 	return RF_EXIT_GOOD;
 }
 
+static bool is_claim(const struct rf_ctl_log_entry *e)
+{
+	return e->kind == RF_CTL_EV_CLAIMED || e->kind == RF_CTL_EV_UNCLAIMED;
+}
+
 static void print_event(const struct rf_ctl_log_entry *e)
 {
+	char mac[18];
+
 	printf("%10.3f s  %-8s", (double)e->ms * 1e-3, rf_ctl_event_text(e->kind));
-	if (e->job != 0 || e->group != 0)
+	if (is_claim(e))
+		printf("  address of port %u, by %s", e->group, ctl_mac_number(mac, e->job));
+	else if (e->job != 0 || e->group != 0)
 		printf("  job %" PRIu64 " group %u", e->job, e->group);
 	if (e->rank != RF_CTL_NO_RANK)
 		printf("  rank %u", e->rank);
@@ -208,6 +217,9 @@ static void print_event(const struct rf_ctl_log_entry *e)
 		printf("  %s", rf_ctl_reason_text(e->reason));
 	if (e->count > 1)
 		printf("  (%u times)", e->count);
+	if (e->box_ip != 0)
+		printf("  at the box %u.%u.%u.%u", e->box_ip >> 24, e->box_ip >> 16 & 255u,
+		       e->box_ip >> 8 & 255u, e->box_ip & 255u);
 	putchar('\n');
 }
 
@@ -229,11 +241,17 @@ int ctl_log(struct ctl *c)
 	for (unsigned int i = 0; i < a->u.log.count; i++) {
 		const struct rf_ctl_log_entry *e = &a->u.log.entry[i];
 		json_t *row = json_object();
+		char mac[18];
 
 		ctl_number(row, "ms", e->ms);
 		text(row, "event", rf_ctl_event_text(e->kind));
-		ctl_number(row, "job", e->job);
-		ctl_number(row, "group", e->group);
+		if (is_claim(e)) {
+			text(row, "mac", ctl_mac_number(mac, e->job));
+			ctl_number(row, "port", e->group);
+		} else {
+			ctl_number(row, "job", e->job);
+			ctl_number(row, "group", e->group);
+		}
 		if (e->rank != RF_CTL_NO_RANK)
 			ctl_number(row, "rank", e->rank);
 		text(row, "reason", rf_ctl_reason_name(e->reason));

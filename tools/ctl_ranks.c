@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "host/config/settings.h"
 #include "tools/ctl.h"
 #include "base/opt.h"
 
@@ -134,12 +135,20 @@ static const char *state_of(unsigned int flags, unsigned int group)
 	return flags & RF_CTL_RANK_JOINED ? "joined" : "missing";
 }
 
+static const char *kind_of(unsigned int flags)
+{
+	if (flags & RF_CTL_RANK_SILENT)
+		return flags & RF_CTL_RANK_MIRROR ? "mirror, silent" : "ring, silent";
+	return flags & RF_CTL_RANK_MIRROR ? "mirror" : "ring";
+}
+
 static void add_rank(const struct ctl *c, const struct rf_ctl_rank *k, unsigned int rank,
 		     const struct rf_ctl_lag_page *lag, const struct rf_ctl_group_page *g,
 		     json_t *rows)
 {
 	json_t *o = json_pack("{}");
 	unsigned int at = rank - lag->first;
+	char ip[16], mac[18];
 
 	ctl_number(o, "rank", rank);
 	json_object_set_new(o, "state", json_string(state_of(k->flags, g->state)));
@@ -152,6 +161,10 @@ static void add_rank(const struct ctl *c, const struct rf_ctl_rank *k, unsigned 
 	ctl_number(o, "awaited_ms", lag->awaited == rank ? lag->awaited_ms : 0u);
 	ctl_number(o, "last", at < lag->count ? lag->rank[at].times : 0u);
 	ctl_number(o, "last_most_us", at < lag->count ? lag->rank[at].most_us : 0u);
+	json_object_set_new(o, "kind", json_string(kind_of(k->flags)));
+	json_object_set_new(o, "port_ip",
+			    json_string(k->port_ip ? rf_ip_text(k->port_ip, ip) : "-"));
+	json_object_set_new(o, "mac", json_string(ctl_mac(mac, k->mac)));
 	ctl_number(o, "group", c->group);
 	json_object_set_new(o, "reason", json_string(rf_ctl_reason_name(g->reason)));
 	json_array_append_new(rows, o);
@@ -162,6 +175,24 @@ struct unseen {
 	unsigned int count;
 	unsigned int rank[CTL_RANKS_MAX];
 };
+
+/* The immediate of an error, or both values of a disagreement. */
+static void print_values(const struct rf_ctl_group_page *g)
+{
+	const struct rf_ctl_other *o = &g->fail_other;
+	const char *form = o->what == RF_CTL_WHAT_LENGTH ? "%u bytes" : "immediate %08x";
+	char its[32], other[32], ip[16];
+
+	snprintf(its, sizeof(its), form, g->fail_detail);
+	snprintf(other, sizeof(other), form, o->value);
+	if (g->reason == RF_CTL_R_IMMEDIATE || g->reason == RF_CTL_R_ORDER)
+		fprintf(stderr, ": %s", its);
+	if (g->reason == RF_CTL_R_DISAGREE && *rf_ctl_what_text(o->what))
+		fprintf(stderr, " in %s: it has %s, %s %s", rf_ctl_what_text(o->what), its,
+			o->rank == RF_CTL_NO_RANK ? "another rank" : "the first rank", other);
+	if (o->box_ip != 0)
+		fprintf(stderr, ", at the box %s", rf_ip_text(o->box_ip, ip));
+}
 
 /* Prints on stderr why a group has ended. */
 static void print_end(const struct ctl *c, const struct rf_ctl_group_page *g)
@@ -182,6 +213,7 @@ static void print_end(const struct ctl *c, const struct rf_ctl_group_page *g)
 		fprintf(stderr, " (rank %u, index %u)", g->fail_rank, g->fail_index);
 	if (g->reason == RF_CTL_R_BEFORE_START)
 		fprintf(stderr, ": it sends PSN %u", g->fail_detail);
+	print_values(g);
 	fputc('\n', stderr);
 }
 

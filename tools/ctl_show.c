@@ -121,6 +121,33 @@ static void show_mirror(json_t *o, const struct rf_ctl_box_page *b)
 	}
 }
 
+const char *ctl_mac(char text[18], const uint8_t mac[6])
+{
+	snprintf(text, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+		 mac[5]);
+	return text;
+}
+
+const char *ctl_mac_number(char text[18], uint64_t number)
+{
+	uint8_t mac[6];
+
+	for (unsigned int i = 0; i < 6; i++)
+		mac[i] = (uint8_t)(number >> (40u - 8u * i));
+	return ctl_mac(text, mac);
+}
+
+/* Warns of claims: ranks that could join fail to, or share fewer ports. */
+static void claim_warn(const struct rf_ctl_box_page *b)
+{
+	for (unsigned int p = 0; p < RF_CTL_PORTS_MAX; p++)
+		if (b->claimed >> p & 1u)
+			fprintf(stderr,
+				"ringfold ctl: warning: another host claims the address of port "
+				"%u: no mirror rank joins there (`ringfold ctl log` has its MAC)\n",
+				p);
+}
+
 int ctl_status(struct ctl *c)
 {
 	const struct rf_ctl_reply *a = ctl_page(c, RF_CTL_PAGE_BOX, 0);
@@ -147,6 +174,7 @@ int ctl_status(struct ctl *c)
 	ctl_number(o, "hold_ms", b->hold_ms);
 	ctl_number(o, "hold_full", b->hold == RF_CTL_HOLD_FULL);
 	ctl_hold_warn(b);
+	claim_warn(b);
 	ctl_number(o, "own_port", b->port);
 	show_mirror(o, b);
 	ctl_print_object(c, o);

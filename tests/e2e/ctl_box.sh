@@ -24,6 +24,8 @@ exits 1 "without a key" "$ctl" status
 check "... the key is named" says 0 "tag is wrong"
 export RF_KEY=$operator
 exits 0 "with the operator's" "$ctl" status
+check "... the data types of this build" says 0 "types *fp32,.*int32"
+check "... the addresses of its ports" says 0 "address_3 *10[.]0[.]0[.]225"
 exits 0 "gen" "$bin/ringfold-gen" --out "$dir/t" --ranks 8 --size 4000 --messages 16 --dtype fp16 --seed 3
 exits 1 "join with the operator's key" "$ctl" join --traffic "$dir/t" --timeout 1s
 exits 1 "join by a job whose key does not speak for these hosts" "$ctl" join --traffic "$dir/t" --job 8 --key $other

@@ -12,7 +12,7 @@ $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c pair_roce.c pair_verbs.c exchange.c join.c connect.c calls.c proof.c stragglers.c steps.c base.c member.c fallback.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/api/,lock.c complete.c events.c listen.c round.c wait.c deliver.c progress.c backend.c context.c bootstrap.c job.c comm.c room.c call.c group.c lag.c fallback.c leave.c many.c request.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/api/,lock.c complete.c events.c listen.c round.c wait.c deliver.c progress.c backend.c context.c bootstrap.c job.c comm.c room.c call.c group.c lag.c fallback.c leave.c many.c request.c icreate.c)))
 
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
@@ -74,6 +74,7 @@ $(eval $(call c_test,api_threads,tests/unit/api_threads.c,api-ranks $(HOST_LIBS)
 $(eval $(call c_test,api_comms,tests/unit/api_comms.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_bootstrap,tests/unit/api_bootstrap.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_complete,tests/unit/api_complete.c,api-ranks $(HOST_LIBS),-lpthread -lm))
+$(eval $(call c_test,api_icreate,tests/unit/api_icreate.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 
 # End to end: processes, DPDK memif, `ringfold box`.

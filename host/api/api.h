@@ -138,6 +138,7 @@ struct rf_comm {
 	bool have_box_mac RF_LOCKED; /* learnt by an earlier group */
 	uint8_t box_mac[6] RF_LOCKED;
 	unsigned int n_groups RF_LOCKED;
+	unsigned int n_creations RF_LOCKED; /* of rf_group_icreate() */
 	unsigned int barriers RF_LOCKED;
 	unsigned int splits RF_LOCKED;
 	/* a group has failed: do not wait long for the others any more */
@@ -167,7 +168,8 @@ struct rf_context {
 	unsigned int rank, ranks; /* of the config; ranks 0: rank is the environment's */
 	enum rf_job_state job_state RF_LOCKED;
 	struct rf_job job;
-	unsigned int n_comms RF_LOCKED; /* those that are being made included */
+	unsigned int n_comms RF_LOCKED;     /* those that are being made included */
+	unsigned int n_creations RF_LOCKED; /* of rf_comm_icreate() */
 	struct rf_comm *comms RF_LOCKED;
 	struct rf_group *groups RF_LOCKED; /* of all communicators */
 	struct rf_announce announces[4] RF_LOCKED;
@@ -279,6 +281,13 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until) RF_REQUIRES(rf_context_cla
  */
 int rf_comm_gather(struct rf_comm *comm, const char *lane, const char *name, const void *value,
 		   size_t len, void *values, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class);
+/*
+ * Set in a thread that makes an object for rf_..._icreate(): the flag that cancels it. NULL
+ * elsewhere.
+ */
+extern _Thread_local const atomic_bool *rf_cancel;
+/* Whether this thread's work is cancelled. */
+bool rf_cancelled(void);
 /* The rank whose value is the k-th in a gather of comm's ranks: in the order of the job's ranks. */
 unsigned int rf_comm_rank_at(const struct rf_comm *comm, unsigned int k);
 /* Takes part in any gather of the job. As rf_comm_gather(), but in the order of the job's ranks. */

@@ -14,7 +14,8 @@
 #include "host/config/settings.h"
 #include "proto/rf_bytes.h"
 
-/* What each process publishes first: on which machine, and in which network namespace of it, it runs.
+/* What each process publishes first: on which machine, and in which network namespace of it, it
+ * runs.
  */
 #define PLACE 64u
 /* What rank 0 publishes then: a status, the port, the address. */
@@ -107,7 +108,7 @@ static int serve(struct rf_job *job, const char *places, char root[RF_ROOT_ROOM]
 
 /* Rank 0 publishes the address, the others read it. */
 static int publish(struct rf_job *job, const struct rf_comm_config *config, int status, char *all,
-		char root[RF_ROOT_ROOM], uint64_t *port, char *why, size_t room)
+		   char root[RF_ROOT_ROOM], uint64_t *port, char *why, size_t room)
 {
 	uint8_t own[ADDRESS] = {0};
 	const uint8_t *first = (const uint8_t *)all;

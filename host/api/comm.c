@@ -290,7 +290,7 @@ int rf_comm_destroy(struct rf_comm *comm)
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
-	if (comm->n_groups) {
+	if (comm->n_groups || comm->n_creations) {
 		rf_fail(ctx, RF_ERR_BUSY, "destroy the groups first");
 		rf_unlock(ctx);
 		return RF_ERR_BUSY;

@@ -358,7 +358,7 @@ int rf_context_destroy(struct rf_context *ctx)
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
-	if (ctx->n_comms) {
+	if (ctx->n_comms || ctx->n_creations) {
 		rf_fail(ctx, RF_ERR_BUSY, "destroy the communicators first");
 		rf_unlock(ctx);
 		return RF_ERR_BUSY;

@@ -7,6 +7,8 @@
 
 #include "host/config/settings.h"
 
+/* How often a creation that can be cancelled looks whether it is. */
+#define CANCEL_LOOK_NS (5 * RF_NS_PER_MS)
 /* The longest pause between two repeats of a packet, as a multiple of the first. */
 #define RETRY_STRETCH 64u
 
@@ -171,8 +173,12 @@ static void group_drive(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		}
 		ctx->outstanding++;
 		ctx->io->ops->wake(ctx->io);
-		while (!group_settled(g) && !rf_member_gather(g->member))
-			rf_sleep(ctx, RF_NEVER);
+		while (!group_settled(g) && !rf_member_gather(g->member)) {
+			if (rf_cancelled())
+				rf_group_fail(g, true, RF_ERR_ABORTED,
+					      "the creation was cancelled");
+			rf_sleep(ctx, rf_cancel ? rf_now() + CANCEL_LOOK_NS : RF_NEVER);
+		}
 		ctx->outstanding--;
 	}
 }

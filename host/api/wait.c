@@ -8,6 +8,13 @@
 /* Time between two looks at other work while a gather waits. */
 #define GATHER_WAIT_MS 5u
 
+_Thread_local const atomic_bool *rf_cancel;
+
+bool rf_cancelled(void)
+{
+	return rf_cancel && atomic_load(rf_cancel);
+}
+
 bool rf_sleep(struct rf_context *ctx, uint64_t until)
 {
 	uint64_t now = rf_now();
@@ -62,6 +69,10 @@ int rf_job_gather(struct rf_context *ctx, const struct rf_store_gather *g, void 
 	if (ret)
 		return rf_fail(ctx, ret, "%s", text);
 	while ((ret = rf_store_test(store, call, values, text, sizeof(text))) == RF_IN_PROGRESS) {
+		if (rf_cancelled()) {
+			rf_store_cancel(store, call);
+			return rf_fail(ctx, RF_ERR_ABORTED, "the creation was cancelled");
+		}
 		rf_store_wait(store, GATHER_WAIT_MS);
 		idle(ctx);
 	}

@@ -103,6 +103,11 @@ int rf_store_test(struct rf_store *store, struct rf_store_call *call, void *valu
 		  size_t room);
 /* Gives a call up, also one that has not ended: its answer is thrown away. NULL is allowed. */
 void rf_store_drop(struct rf_store *store, struct rf_store_call *call);
+/*
+ * The same, and the gather ends for all ranks that have come to it, with RF_ERR_ABORTED, unless it
+ * is complete.
+ */
+void rf_store_cancel(struct rf_store *store, struct rf_store_call *call);
 /* Sleeps until something arrives, at most ms milliseconds. */
 void rf_store_wait(struct rf_store *store, unsigned int ms);
 

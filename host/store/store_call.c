@@ -265,6 +265,8 @@ static void failure_text(const struct rf_store_call *c, char *why, size_t room)
 			 c->timeout_ms);
 	else if (c->status == RF_ERR_RANK_LOST && strncmp(c->text, "the conn", 8) != 0)
 		snprintf(why, room, "%s has ended while the others were at \"%s\"", ranks, c->name);
+	else if (c->status == RF_ERR_ABORTED)
+		snprintf(why, room, "%s has cancelled \"%s\"", ranks, c->name);
 	else if (c->status == RF_ERR_MISMATCH)
 		snprintf(why, room, "%.300s: all ranks must make the same calls in the same order",
 			 c->text);
@@ -300,6 +302,20 @@ void rf_store_drop(struct rf_store *s, struct rf_store_call *c)
 	c->orphan = true;
 	store_pump(s);
 	rf_mutex_unlock(&s->lock, store_class);
+}
+
+void rf_store_cancel(struct rf_store *s, struct rf_store_call *c)
+{
+	uint8_t id[4];
+	char why[128];
+
+	rf_mutex_lock(&s->lock, store_class);
+	rf_put_be32(id, c->id);
+	/* if the socket is full, the others wait until their deadline */
+	if (c->sent && !c->done)
+		store_post(s, STORE_CANCEL, id, sizeof(id), why, sizeof(why));
+	rf_mutex_unlock(&s->lock, store_class);
+	rf_store_drop(s, c);
 }
 
 void rf_store_wait(struct rf_store *s, unsigned int ms)

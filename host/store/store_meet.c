@@ -209,6 +209,18 @@ bool store_meet_join(struct rf_store_server *s, struct store_conn *c, const uint
 	return true;
 }
 
+void store_meet_cancel(struct rf_store_server *s, unsigned int rank, uint32_t id)
+{
+	uint8_t set[16] = {0};
+
+	store_set_add(set, rank);
+	for (struct store_meet *m = s->meets; m; m = m->next)
+		if (store_set_has(m->came_set, rank) && m->id[rank] == id) {
+			meet_fail(s, m, RF_ERR_ABORTED, set, "");
+			return;
+		}
+}
+
 void store_meet_left(struct rf_store_server *s, unsigned int rank)
 {
 	struct store_meet *m, *next;

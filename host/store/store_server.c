@@ -113,6 +113,11 @@ static bool do_request(struct rf_store_server *s, struct store_conn *c, uint8_t 
 			return false;
 		store_conn_event(s, c->rank, (int)rf_get_be32(p), p + 4, len - 4);
 		return true;
+	case STORE_CANCEL:
+		if (len != 4)
+			return false;
+		store_meet_cancel(s, c->rank, rf_get_be32(p));
+		return true;
 	case STORE_BYE:
 		conn_close(s, c, false);
 		return true;

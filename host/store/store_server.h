@@ -96,6 +96,8 @@ void store_conn_event(struct rf_store_server *s, unsigned int rank, int status, 
 
 /* A member's GATHER. False: it violates the protocol. */
 bool store_meet_join(struct rf_store_server *s, struct store_conn *c, const uint8_t *p, size_t len);
+/* A member gives its GATHER up: the others learn of it. One that is complete stays so. */
+void store_meet_cancel(struct rf_store_server *s, unsigned int rank, uint32_t id);
 /* A rank has left or is lost. Before the job is assembled it may come again. */
 void store_meet_left(struct rf_store_server *s, unsigned int rank);
 /* The next deadline, ms. */

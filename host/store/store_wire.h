@@ -23,6 +23,7 @@ enum store_verb {
 	STORE_GATHER = 4,
 	STORE_ANNOUNCE = 5, /* status 4, text: the rest */
 	STORE_BYE = 6,      /* nothing */
+	STORE_CANCEL = 13,  /* id 4, of a GATHER that was not answered */
 	/* from the server */
 	STORE_OK = 7,         /* HELLO: job 8 */
 	STORE_ERROR = 8,      /* HELLO: status 4, set of ranks 16, text: the rest */

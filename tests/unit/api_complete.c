@@ -141,7 +141,7 @@ static int descriptor(struct rank *r)
 
 	EXPECT(r, make(r, &g) == RF_OK);
 	EXPECT(r, rf_completion_fd(r->ctx, NULL) == RF_ERR_INVALID);
-	/* one that was complete before anybody asked for the descriptor */
+	/* one that was complete before the program asked for the descriptor */
 	EXPECT(r, rf_iallreduce(g, &a, &b[0], 1, &req[0]) == RF_OK);
 	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
 	EXPECT(r, rf_completion_fd(r->ctx, &fd) == RF_OK);

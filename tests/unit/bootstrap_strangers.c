@@ -237,6 +237,7 @@ static void hostile_bytes(void **state)
 		{[3] = 29, STORE_GATHER, [14] = 1, [31] = 1, 'n'},       /* without the sender */
 		{[3] = 29, STORE_GATHER, [13] = 3, 3, [31] = 1, 'n'},    /* a third counter */
 		{0, 0, 0, 3, STORE_ANNOUNCE, 1, 2},                      /* too short */
+		{0, 0, 0, 4, STORE_CANCEL, 0, 0, 0},                     /* too short */
 		{0, 0, 0, 2, 2, 1},                                      /* unknown */
 		{0, 0, 0, 1, 99},                                        /* unknown */
 		{0, 0, 0, 1, STORE_OK},                                  /* a server's verb */

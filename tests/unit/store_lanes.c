@@ -207,6 +207,44 @@ static void dropped(void **state)
 	world_close(&w);
 }
 
+/* A call that is cancelled ends the gather of those that have come. */
+static void cancelled(void **state)
+{
+	struct taking t[3], late;
+	struct rf_store_event e;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 3, 3);
+	gather_all(&w, 3);
+	start(&t[0], w.store[0], 7, "l", "n", 'a', 20000);
+	start(&t[1], w.store[1], 7, "l", "n", 'b', 20000);
+	sleep_ms(50);
+	assert_int_equal(test(&t[0], w.store[0]), RF_IN_PROGRESS);
+	rf_store_cancel(w.store[1], t[1].call);
+	assert_int_equal(finish(&t[0], w.store[0]), RF_ERR_ABORTED);
+	assert_non_null(strstr(t[0].why, "rank 1 has cancelled \"n\""));
+	/* the lane is free again; what is complete cannot be cancelled */
+	for (unsigned int r = 0; r < 3; r++)
+		start(&t[r], w.store[r], 7, "l", "n", (char)('a' + r), 5000);
+	/* rank 1 sends it when it has read that its first one is over */
+	for (unsigned int k = 0; k < 2000 && test(&t[0], w.store[0]) == RF_IN_PROGRESS; k++) {
+		rf_store_poll(w.store[1], &e);
+		rf_store_wait(w.store[0], 2);
+	}
+	assert_int_equal(t[0].ret, RF_OK);
+	rf_store_cancel(w.store[1], t[1].call);
+	assert_int_equal(finish(&t[2], w.store[2]), RF_OK);
+	/* one that waits behind another in its lane was never sent */
+	start(&t[0], w.store[0], 3, "l", "n", 'a', 20000);
+	start(&late, w.store[0], 3, "l", "m", 'a', 20000);
+	rf_store_cancel(w.store[0], late.call);
+	start(&t[1], w.store[1], 3, "l", "n", 'b', 5000);
+	assert_int_equal(finish(&t[1], w.store[1]), RF_OK);
+	assert_int_equal(finish(&t[0], w.store[0]), RF_OK);
+	world_close(&w);
+}
+
 /* The server's bound: what is too much is refused by name, the rest goes on. */
 static void too_many(void **state)
 {
@@ -334,8 +372,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opposite_order), cmocka_unit_test(subsets),
 		cmocka_unit_test(queue),          cmocka_unit_test(failures),
-		cmocka_unit_test(dropped),        cmocka_unit_test(too_many),
-		cmocka_unit_test(any_order),      cmocka_unit_test(bad_calls),
+		cmocka_unit_test(dropped),        cmocka_unit_test(cancelled),
+		cmocka_unit_test(too_many),       cmocka_unit_test(any_order),
+		cmocka_unit_test(bad_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

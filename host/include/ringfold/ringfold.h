@@ -127,10 +127,11 @@ enum rf_log_level {
 };
 
 /* Opaque objects. Destroy each one before the object it was created from. */
-struct rf_context; /* a process's network device */
-struct rf_comm;    /* ranks that make calls together */
-struct rf_group;   /* ranks that reduce together, with one type and operation */
-struct rf_request; /* one outstanding all-reduce */
+struct rf_context;  /* a process's network device */
+struct rf_comm;     /* ranks that make calls together */
+struct rf_group;    /* ranks that reduce together, with one type and operation */
+struct rf_request;  /* one outstanding all-reduce */
+struct rf_creation; /* a communicator or group that is being made */
 
 /* The version, such as "0.2.0"; static. */
 const char *rf_version(void);
@@ -346,6 +347,32 @@ int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name,
  */
 int rf_comm_destroy(struct rf_comm *comm);
 
+/*
+ * As rf_comm_create(), but returns at once: a thread of the library makes the communicator, and
+ * calls the config's allgather. What the config points to is copied. With RF_PROGRESS_MANUAL, too,
+ * packets move while it works. Errors: RF_ERR_INVALID, RF_ERR_NO_MEMORY, RF_ERR_SYSTEM; all others
+ * come from rf_comm_created().
+ */
+int rf_comm_icreate(struct rf_context *ctx, const struct rf_comm_config *config,
+		    struct rf_creation **creation);
+
+/*
+ * Waits for a communicator that is being made, at most timeout_ms milliseconds; UINT_MAX (-1):
+ * without a limit of its own. RF_IN_PROGRESS: not ready yet. Otherwise the result of
+ * rf_comm_create(), and the creation is released.
+ */
+int rf_comm_created(struct rf_creation *creation, unsigned int timeout_ms, struct rf_comm **comm);
+
+/*
+ * Gives up what is being made, and releases the creation: RF_OK, also for one that has failed. The
+ * other ranks that wait for this one get RF_ERR_ABORTED; those that come later, or that have passed
+ * this one by, RF_ERR_RANK_MISSING when their timeout has passed. RF_ERR_BUSY: it is too late, and
+ * the object has to be taken. Returns within moments; only while a process waits for the store of
+ * rank 0, that is in the first communicator of a context, it takes up to the timeout. NULL is
+ * allowed.
+ */
+int rf_creation_cancel(struct rf_creation *creation);
+
 /* Rank and number of ranks in the communicator. */
 unsigned int rf_comm_rank(const struct rf_comm *comm);
 unsigned int rf_comm_ranks(const struct rf_comm *comm);
@@ -413,6 +440,14 @@ struct rf_group_config {
  */
 int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
 		    const struct rf_group_config *config, struct rf_group **group);
+
+/* As rf_group_create(), but returns at once: as rf_comm_icreate(). */
+int rf_group_icreate(struct rf_comm *comm, enum rf_type type, enum rf_op op,
+		     const struct rf_group_config *config, struct rf_creation **creation);
+
+/* Waits for a group that is being made: as rf_comm_created(), with rf_group_create()'s results. */
+int rf_group_created(struct rf_creation *creation, unsigned int timeout_ms,
+		     struct rf_group **group);
 
 /*
  * Collective, bounded: outstanding requests end with RF_ERR_ABORTED and the box releases the group.

@@ -98,10 +98,14 @@ doctor 0 --ranks
 check "--ranks without a rank: usage" test $? = 2
 box_stop
 
-box_start --hold 60s
+box_start --hold 60s --lanes $lanes --port-ips 10.0.0.222 --prefix 24 --gateway 10.0.0.99
+sleep 1
 doctor 0
 check "a box in its hold time" test $? = 0
 check "... is reported" says 0 "drops RC data of no group"
+if [ $lanes = 2 ]; then
+	check "a gateway that is not there is reported" says 0 "^note     mirror   the box's gateway 10.0.0.99 does not answer the box"
+fi
 box_stop
 doctor 0
 check "no box at all" fails_at 0 device

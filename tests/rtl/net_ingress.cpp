@@ -469,6 +469,15 @@ static void spoil(bench &t, item &it, bool vlan, unsigned line)
 		put32(ip + 16, (r.percent(80) ? t.b.port_ip[PORT] : port_ip(t)) ^ (r.percent(10) ? 1u << r.below(32) : 0));
 		if (r.percent(30))
 			put32(ip + 28, 0x52464354 ^ (r.percent(40) ? 1u << r.below(32) : 0));
+		if (r.percent(15))
+			ip[9] = 1;
+		if (r.percent(15)) {
+			/* Around the shortest payload that can be the magic. */
+			const unsigned udp = 8 + r.below(8);
+			put16(ip + 2, 20 + udp);
+			put16(ip + 24, udp);
+			f.resize(60);
+		}
 		put_ip_sum(ip);
 		break;
 	default:

@@ -121,7 +121,7 @@ struct rf_fw_cfg {
 void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
 /*
  * Whether the addresses of so many ports, prefix and gateway are allowed: those of hosts in the
- * box's subnet, and none is there twice.
+ * box's subnet, all different.
  */
 bool rf_fw_cfg_addresses_ok(const struct rf_fw_cfg *cfg, unsigned int ports);
 

@@ -89,6 +89,7 @@ $(eval $(call test,e2e-captures,tests/e2e/captures.sh,$(E2E_DEPS) $(BUILD)/bin/r
 $(eval $(call test,e2e-usage,tests/e2e/usage.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/ringfold,-box -perf -ctl) $(BUILD)/bin/ringfold))
 $(eval $(call test,e2e-flags,tests/e2e/flags.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-room,tests/e2e/room.sh,$(E2E_DEPS)))
+$(eval $(call test,e2e-comms,tests/e2e/comms.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-aborts,tests/e2e/aborts.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-fallback,tests/e2e/fallback.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))
 $(eval $(call test,e2e-stragglers,tests/e2e/stragglers.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-ctl))

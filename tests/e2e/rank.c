@@ -15,6 +15,8 @@
  *	rank twice          several groups one after another and two at once
  *	rank full           makes groups until the box refuses; prints the ms of each refusal; frees
  *	                    one and makes another
+ *	rank parts          a communicator for even and one for odd ranks, in reverse order; groups
+ *	                    of all, by name, in different order on each rank; reductions in turn
  *	rank two MS         all-reduces for MS, in turn in two groups of the job
  *	rank exit           rank 0 exits without leaving
  *	rank drain          rank 0 leaves, rank 1 stops, the others call once more
@@ -176,6 +178,84 @@ static int full(void)
 	}
 	while (n--)
 		rf_group_destroy(g[n]);
+	return ret;
+}
+
+/* The sum over some ranks, in a group of some communicator. */
+static int weigh(struct rf_group *g, unsigned int round, bool (*member)(unsigned int r))
+{
+	uint32_t a = 1u << (3 * rank), want = 0, b = 0;
+	unsigned int r;
+	int ret;
+
+	a *= round;
+	for (r = 0; r < ranks; r++)
+		want += member(r) ? (1u << (3 * r)) * round : 0;
+	ret = say(rf_allreduce(g, &a, &b, 1));
+	if (!ret && b != want) {
+		fprintf(stderr, "rank %u: round %u: %u instead of %u\n", rank, round, b, want);
+		exit(3);
+	}
+	return ret;
+}
+
+static bool every(unsigned int r)
+{
+	(void)r;
+	return true;
+}
+
+static bool alike(unsigned int r)
+{
+	return r % 2 == rank % 2;
+}
+
+/* Two groups of all ranks, by name; the second one first on odd ranks. */
+static int by_name(struct rf_group *g[2])
+{
+	struct rf_creation *creation[2];
+	unsigned int k;
+	int ret = 0;
+
+	for (k = 0; k < 2 && !ret; k++) {
+		struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+		unsigned int which = k ^ (rank & 1);
+
+		config.slots = 32;
+		config.name = which ? "second" : "first";
+		ret = say(rf_group_icreate(comm, RF_INT32, RF_SUM, &config, &creation[which]));
+	}
+	for (k = 0; k < 2 && !ret; k++)
+		ret = say(rf_group_created(creation[k], (unsigned int)-1, &g[k]));
+	return ret;
+}
+
+static int parts(void)
+{
+	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_group *g[2] = {NULL, NULL}, *own = NULL;
+	struct rf_comm *part = NULL;
+	unsigned int k;
+	int ret = by_name(g);
+
+	config.slots = 16;
+	if (!ret)
+		ret = say(rf_comm_split(comm, (int)(rank % 2), -(int)rank, "part", &part));
+	if (!ret)
+		ret = say(rf_group_create(part, RF_INT32, RF_SUM, &config, &own));
+	for (k = 1; k <= 20 && !ret; k++) {
+		ret = weigh(own, k, alike);
+		if (!ret)
+			ret = weigh(g[0], k, every);
+		if (!ret)
+			ret = weigh(g[1], k + 100, every);
+	}
+	if (!ret)
+		printf("rank %u of %u of its part\n", rf_comm_rank(part), rf_comm_ranks(part));
+	rf_group_destroy(own);
+	rf_comm_destroy(part);
+	rf_group_destroy(g[1]);
+	rf_group_destroy(g[0]);
 	return ret;
 }
 
@@ -351,6 +431,8 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 	struct rf_group *g = NULL;
 	int ret;
 
+	if (strcmp(mode, "parts") == 0)
+		return parts();
 	if (strcmp(mode, "full") == 0)
 		return full();
 	if (strcmp(mode, "twice") == 0)

@@ -5,7 +5,8 @@
  * Input: chunks {kind 1, length 1, bytes}. Kinds, modulo 4:
  *	0 time: milliseconds, up to 2 bytes
  *	1 a frame as it is
- *	2 a message: a frame is put around it, nonce and tag are made right
+ *	2 a message: a frame is put around it, nonce and tag are made right; an odd number in its
+ *	  second reserved byte: to the address of its port, otherwise to the box's
  *	3 a message for job 42, whose key the box does not have; frame around it, tag wrong
  *
  * With libFuzzer: make fuzz. Without: ctl_fuzz FILE... runs each file once (the kept corpus), and a
@@ -65,6 +66,9 @@ static void message(struct fw_box *b, const uint8_t *data, size_t len, bool righ
 	rf_put_be16(msg + 8, (uint16_t)total);
 	if (right)
 		rf_put_be64(msg + 40, fw_box_nonce(0x0a000001u + msg[21]));
+	/* A mirror rank joins at the address of a port. */
+	if (msg[23] & 1u)
+		a.dst_ip = FW_BOX_IP + 1u + msg[21] % 4u;
 	/* The rank's own address, so that rings can close. */
 	a.src_ip = 0x0a000001u + msg[21];
 	if (msg[5] == RF_CTL_JOIN && total >= RF_CTL_HEADER + 16u &&
@@ -105,6 +109,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fw_box *b = fw_box_new();
 	size_t at = 0;
 
+	b->mirror = b->directed = true;
+	b->types = 0x3ff;
+	b->cfg.probe_ms = 1;
+	b->cfg.announce_ms = 100;
 	b->cfg.hold_ms = 500;
 	b->cfg.tomb_ms = 500;
 	b->cfg.linger_ms = 1000;

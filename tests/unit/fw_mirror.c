@@ -43,6 +43,17 @@ struct fw_ask fw_mirror_join(unsigned int r, unsigned int n)
 	return a;
 }
 
+void fw_mirror_form(struct fw_ask *a, uint32_t first, unsigned int r)
+{
+	a->port = r % 4u;
+	a->to_ip = first + a->port;
+	a->r.u.join.flags = RF_CTL_J_MIRROR;
+	a->r.u.join.port = (uint8_t)a->port;
+	a->r.u.join.shift = 0;
+	a->r.u.join.peer_ip = 0;
+	a->r.u.join.peer_qpn = 0;
+}
+
 void fw_mirror_at(struct fw_ask *a, uint32_t port_ip)
 {
 	a->to_ip = port_ip;

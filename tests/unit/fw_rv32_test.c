@@ -18,7 +18,7 @@
 #include "firmware/core/internal.h"
 #include "firmware/target/settings.h"
 #include "firmware/target/sim/cpu.h"
-#include "tests/unit/fw_ask.h"
+#include "tests/unit/fw_mirror.h"
 
 #define LOG_MAX 65536u
 #define KEYS 3u
@@ -151,6 +151,8 @@ static void start(unsigned int nkeys)
 		char why[200] = "";
 
 		s->box = fw_box_new();
+		s->box->mirror = s->box->directed = true;
+		s->box->types = 0x3ff;
 		s->real = s->box->hal;
 		s->logged = 0;
 		fw = s->box->cfg;
@@ -159,6 +161,9 @@ static void start(unsigned int nkeys)
 		fw.linger_ms = 400;
 		fw.nonce_ms = 700;
 		fw.share_max = 12;
+		fw.probe_ms = 20;
+		fw.announce_ms = 100;
+		fw.gateway = 0x0a000063;
 		fw.keys = nkeys ? keys : NULL;
 		fw.nkeys = nkeys;
 		if (rf_sim_fw_start(&cfg, &fw, &s->fw, why, sizeof(why)) != 0)
@@ -279,6 +284,7 @@ static void whole(unsigned int nkeys)
 {
 	unsigned int n = 2 + rnd(3), group = 8 + rnd(4);
 	uint64_t token = 5000 + rnd(1u << 20);
+	bool mirror = rnd(2) != 0;
 	uint8_t frame[RF_CTL_FRAME_MAX], key[16];
 
 	memset(key, nkeys ? 2 * 37 : 0, sizeof(key));
@@ -292,6 +298,8 @@ static void whole(unsigned int nkeys)
 		a.r.u.join.qpn = 0x1000u + 16u * group + i % n;
 		a.r.u.join.peer_qpn = 0x1000u + 16u * group + (i + 1) % n;
 		a.r.u.join.slots_log2 = 5;
+		if (mirror)
+			fw_mirror_form(&a, FW_BOX_IP + 1u, i % n);
 		a.h.verb = i < n ? RF_CTL_JOIN : RF_CTL_LEAVE;
 		frame_to_both(a.port, frame, fw_ask_frame(&a, frame));
 		if (rnd(2))
@@ -311,6 +319,12 @@ static void noise(void)
 		memcpy(frame + 12, "\x08\x06\x00\x01\x08\x00\x06\x04\x00\x01", 10);
 		frame[38] = 10, frame[39] = 0, frame[40] = 0, frame[41] = 254;
 		frame[6] = frame[22] = 2;
+		/* Sometimes a claim of the address of a port. */
+		if (rnd(2)) {
+			frame[21] = (uint8_t)(1 + rnd(2));
+			frame[28] = 10, frame[29] = frame[30] = 0;
+			frame[31] = (uint8_t)(255 + rnd(4));
+		}
 	}
 	frame_to_both(rnd(4), frame, len);
 }

@@ -153,11 +153,11 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "root", 0, &s->collective.root, "RANK",
 		 "of reduce, broadcast, gather, scatter", NULL},
 		{RF_OPT_FLAG, "router", 0, &s->collective.router, NULL,
-		 "a router between hosts and box (mirror); this and the two below run without\n"
-		 "firmware",
-		 NULL},
+		 "a router between hosts and box (mirror)", NULL},
 		{RF_OPT_SIZE, "mark", 0, &s->collective.mark, "BYTES",
-		 "the switch sets CE on what finds more queued; 0: never", NULL},
+		 "the switch sets CE on what finds more queued; 0: never. This and the next run\n"
+		 "without firmware",
+		 NULL},
 		{RF_OPT_UINT, "slow", 0, &s->collective.slow, "N",
 		 "the last rank's links have one Nth of the rate", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "network:", NULL},
@@ -268,6 +268,7 @@ static int settle(struct settings *s)
 	c->op = (enum rf_arith_op)word(ops, RF_ARITH_COPY, s->op);
 	c->mirror = sim_collective_mirror(&s->collective);
 	c->directed = s->collective.name != NULL;
+	c->router = s->collective.router;
 	if (!c->directed && !sim_collective_needs_world(&s->collective) &&
 	    (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX)) {
 		fprintf(stderr, "--%s: only with --collective\n",

@@ -18,7 +18,7 @@ bool sim_collective_mirror(const struct sim_collective *o)
 
 bool sim_collective_needs_world(const struct sim_collective *o)
 {
-	return o->router || o->mark > 0 || o->slow > 1;
+	return o->mark > 0 || o->slow > 1;
 }
 
 enum rf_collective_kind sim_collective_kind(const struct sim_collective *o)
@@ -91,7 +91,7 @@ static int settle(const struct sim_collective *o, const struct sim_collective_ru
 	uint64_t size = rf_arith_size(call->type);
 
 	if (no) {
-		fprintf(stderr, "--router, --mark, --slow: not with --%s\n", no);
+		fprintf(stderr, "--mark, --slow: not with --%s\n", no);
 		return -1;
 	}
 	rf_world_cfg_init(w);

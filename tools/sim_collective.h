@@ -1,6 +1,6 @@
 /*
  * Collectives of a directed group in `ringfold sim`, and the networks that only rf_world has: a
- * router, a switch that marks, a slow receiver.
+ * switch that marks, a slow receiver.
  */
 #ifndef SIM_COLLECTIVE_H
 #define SIM_COLLECTIVE_H

@@ -76,6 +76,8 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 					   c->transparent || c->fallback != RF_FALLBACK_NONE))
 		return "mirror connections and directed groups: expected a group at the box, no "
 		       "foreign endpoints, not transparent, no fallback";
+	if (c->router && !c->mirror)
+		return "a router: expected mirror connections";
 	if (!c->directed && (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX))
 		return "this type or operation: expected a directed group";
 	if (c->store && c->plain)
@@ -161,6 +163,8 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 		cfg->ports = 0;
 	if (rf_switch_init(&f->sw, cfg->ranks, cfg->ports) != 0 || make_links(f) != 0)
 		return -1;
+	if (cfg->router)
+		rf_router_start(f);
 	f->hosts = calloc(cfg->ranks, sizeof(struct rf_host *));
 	f->peers = calloc(cfg->ranks, sizeof(*f->peers));
 	f->check = rf_check_create(cfg);

@@ -19,7 +19,7 @@ static void through_switch(struct rf_fabric *f, unsigned in, struct rf_frame *fr
 	size_t n = 0;
 	uint64_t start = f->now + f->cfg.switch_ns * RF_PS_PER_NS;
 
-	if (!frame->bad)
+	if (!frame->bad && !(f->cfg.router && rf_router_frame(f, in, frame)))
 		n = rf_switch_frame(&f->sw, rf_fabric_ns(f), in, frame->data, frame->len, out);
 	for (size_t i = 0; i < n; i++) {
 		bool box = out[i] >= f->cfg.ranks;

@@ -132,6 +132,7 @@ struct rf_fabric_cfg {
 	 */
 	bool mirror;
 	bool directed;
+	bool router;        /* mirror: between hosts and box, which are in different subnets */
 	bool vlan;          /* hosts tag their frames */
 	bool transparent;   /* the box sends no NAK */
 	bool selective;     /* packets and results are accepted in any order */
@@ -332,6 +333,8 @@ int rf_fabric_restart(struct rf_fabric *f, unsigned rank, unsigned life);
 void rf_fabric_freeze(struct rf_fabric *f, unsigned rank, uint64_t ns);
 void rf_fabric_rule(struct rf_fabric *f, unsigned rank, bool on);
 void rf_fabric_box_reset(struct rf_fabric *f);
+/* Another router takes over: what it forwards has another source MAC. */
+void rf_fabric_router_change(struct rf_fabric *f);
 /* Sets new fault values for one rank's host link (loss 1 cuts the cable). */
 void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up,
 			   const struct rf_faults *down);
@@ -381,5 +384,6 @@ void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, 
  * box 10.0.255.254. */
 uint32_t rf_fabric_ip(unsigned rank);
 uint32_t rf_fabric_box_ip(void);
+uint32_t rf_fabric_router_ip(void);
 
 #endif

@@ -68,6 +68,7 @@ struct rf_fabric {
 	void *filter_arg;
 	size_t frames;     /* frames in existence */
 	unsigned barriers; /* passed by all hosts */
+	unsigned routers;  /* that have taken over */
 	unsigned active;   /* hosts whose program has not ended */
 	bool failed;
 	char why[200];
@@ -110,6 +111,12 @@ struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool u
  */
 uint64_t rf_link_send(struct rf_fabric *f, struct rf_link *l, uint64_t start,
 		      struct rf_frame *frame);
+
+/* router.c */
+void rf_router_start(struct rf_fabric *f);
+/* A frame comes in; if it is for the router, it is changed. True: it was answered, and goes
+ * nowhere. */
+bool rf_router_frame(struct rf_fabric *f, unsigned in, struct rf_frame *frame);
 
 /* wake.c: see also host.h. */
 /* Schedules a check at the current time. */

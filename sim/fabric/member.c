@@ -68,6 +68,7 @@ static struct rf_client_cfg client_cfg(const struct rf_host *h)
 		rf_rng_make(cfg->seed, UINT64_C(3) << 40 | (uint64_t)h->pub.life << 20 | h->rank);
 	struct rf_client_cfg c = {.ip = rf_fabric_ip(h->rank),
 				  .box_ip = rf_fabric_box_ip(),
+				  .via_ip = cfg->router ? rf_fabric_router_ip() : 0,
 				  .vlan = cfg->vlan ? RF_HOST_VLAN_TCI : RF_CTL_NO_VLAN,
 				  .job = JOB + h->rank / rf_fabric_size(cfg),
 				  .token = rf_rng_next(&rng) | 1,

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "rf_regs.h"
 #include "sim/fabric/fabric.h"
 
 static struct rf_fabric_cfg cfg_of(unsigned ranks, unsigned ports, bool mirror)
@@ -117,6 +118,40 @@ static void with_loss(void **state)
 	}
 }
 
+static bool under_way(void *f)
+{
+	return rf_fabric_rank(f, 0)->done >= 3;
+}
+
+/* Over a router. Halfway another one takes over, and packets come with its MAC. */
+static void over_a_router(void **state)
+{
+	(void)state;
+	for (unsigned change = 0; change < 2; change++) {
+		struct rf_fabric_cfg c = cfg_of(4, 2, true);
+		struct rf_fabric *f;
+		uint32_t strange = 0;
+
+		c.router = true;
+		c.retry_cnt = 60;
+		f = open_fabric(&c);
+		for (unsigned k = 0; k < 16; k++)
+			assert_int_equal(rf_fabric_collective(f,
+							      (enum rf_collective_kind)(1 + k % 8),
+							      k % 4, 200000),
+					 0);
+		assert_int_equal(rf_fabric_run_until(f, RF_SEC, under_way, f), 0);
+		if (change)
+			rf_fabric_router_change(f);
+		assert_int_equal(rf_fabric_all(f, RF_STEP_WAIT, 0), 0);
+		assert_int_equal(rf_fabric_run(f, 100 * RF_SEC), 1);
+		for (unsigned p = 0; p < 2; p++)
+			strange += rf_fabric_counter(f, p, RF_CNT_WRONG_SOURCE);
+		assert_int_equal(strange > 0, change);
+		(void)finish(f);
+	}
+}
+
 /* An ordinary group, with one type and operation, by mirror. */
 static void one_operation_by_mirror(void **state)
 {
@@ -170,11 +205,6 @@ static void different_calls_are_found(void **state)
 	}
 }
 
-static bool under_way(void *f)
-{
-	return rf_fabric_rank(f, 0)->done >= 3;
-}
-
 /* A rank that dies, and a box that restarts: the others learn of it, and meet again. */
 static void deaths(void **state)
 {
@@ -224,6 +254,7 @@ static void draw(uint64_t seed)
 	c.mirror = rf_rng_below(&r, 3) > 0;
 	c.selective = rf_rng_below(&r, 2);
 	c.vlan = rf_rng_below(&r, 4) == 0;
+	c.router = c.mirror && rf_rng_below(&r, 3) == 0;
 	c.straggler = (unsigned)rf_rng_below(&r, 8);
 	c.mtu = 256u << rf_rng_below(&r, 4);
 	c.slots = 16u << rf_rng_below(&r, 4);
@@ -295,6 +326,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_collective),
 		cmocka_unit_test(with_loss),
+		cmocka_unit_test(over_a_router),
 		cmocka_unit_test(one_operation_by_mirror),
 		cmocka_unit_test(a_flipped_bit_is_reported),
 		cmocka_unit_test(different_calls_are_found),

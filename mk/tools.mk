@@ -55,6 +55,8 @@ $(eval $(call test,e2e-registrations,$(PYTHON) tests/e2e/registrations.py $(BUIL
 $(eval $(call c_link,sim_play,tests/sim/play.c,rf-traffic boxbench rf-cosim model collective roce rfproto,-ljansson -lpcap -lm -ldl,,$(BUILD)/tests/sim_play))
 $(eval $(call test,traffic-directed,PYTHON=$(PYTHON) tests/sim/play.sh $(BUILD) model,$(addprefix $(BUILD)/bin/ringfold-,gen check) $(BUILD)/tests/sim_play))
 
+$(eval $(call test,traffic-directed-rtl,PYTHON=$(PYTHON) tests/sim/play.sh $(BUILD) rtl,$(addprefix $(BUILD)/bin/ringfold-,gen check) $(BUILD)/tests/sim_play $(call rtl_box,4,1,512)))
+
 # The transport over DPDK, in packets a second.
 $(eval $(call test_prog,io-bench,tests/bench/io_bench.c,rf-memif rf-io rf-store rf-config roce rfproto,-lpthread))
 $(eval $(call bench,io,$(BUILD)/bin/io-bench $(BENCH_OUT),$(BUILD)/bin/io-bench))

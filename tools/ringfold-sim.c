@@ -1,6 +1,5 @@
 /* ringfold sim: hosts, links, switch and box in virtual time. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,20 +9,13 @@
 #include "base/clock.h"
 #include "base/hangup.h"
 #include "base/opt.h"
-#include "rf_regs.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
-#include "tools/sim_collective.h"
+#include "tools/sim_report.h"
 
 static const char *const types[] = {"fp32",  "bf16",   "fp16", "int32", "uint32",
 				    "int64", "uint64", "fp64", "int8",  "uint8"};
 static const char *const ops[] = {"sum", "min", "max", "and", "or", "xor"};
-
-static const char *const counter_names[] = {
-#define NAME(name, text) #name,
-	RF_COUNTERS(NAME)
-#undef NAME
-};
 
 #define BOX_RANKS 64u /* ranks of one group in the firmware */
 #define BOX_LANES 16u /* of a port */
@@ -33,43 +25,6 @@ static const char *const counter_names[] = {
 #define PROGRESS_NS UINT64_C(2000000000)
 
 static volatile sig_atomic_t interrupted; /* the signal */
-
-struct settings {
-	const char *engine;
-	const char *firmware;
-	const char *schedule;
-	const char *dtype;
-	const char *op;
-	const char *pcapng;
-	const char *wave;
-	unsigned ports;
-	uint64_t size;
-	unsigned iterations;
-	struct rf_faults faults;
-	uint64_t deadline;
-	bool json;
-	bool counters;
-	bool flip;
-	bool in_place;
-	bool vlan;
-	bool no_jump;
-	struct sim_collective collective;
-	struct rf_fabric_cfg cfg;
-};
-
-struct result {
-	double seconds; /* virtual time from first post to last completion, all completed iterations
-			 */
-	unsigned completed; /* iterations */
-	double join;        /* time until the last rank was ready */
-	double algbw;       /* bytes per second */
-	double percent;     /* percentage of the line rate without framing */
-	uint64_t checked;
-	uint64_t wrong;
-	unsigned failed;
-	double cpu;
-	struct rf_fabric_stats stats;
-};
 
 static unsigned word(const char *const *list, unsigned n, const char *w)
 {
@@ -112,7 +67,7 @@ static const char examples[] =
 	"\n"
 	"exit codes: 0 good, 1 a rank failed, 2 usage, 3 wrong data, 130 Ctrl-C";
 
-static int parse(struct settings *s, int argc, char **argv)
+static int parse(struct sim_settings *s, int argc, char **argv)
 {
 	struct rf_fabric_cfg *c = &s->cfg;
 	const struct rf_opt table[] = {
@@ -220,7 +175,7 @@ static int parse(struct settings *s, int argc, char **argv)
 }
 
 /* Checks ranks, ports and iterations. Returns 0, or -1 with a message. */
-static int settle_counts(const struct settings *s)
+static int settle_counts(const struct sim_settings *s)
 {
 	const struct rf_fabric_cfg *c = &s->cfg;
 	bool box = c->schedule != RF_RUN_RING;
@@ -258,7 +213,7 @@ static int settle_counts(const struct settings *s)
 }
 
 /* Checks combinations of options. Returns 0, or -1 with a message. */
-static int settle(struct settings *s)
+static int settle(struct sim_settings *s)
 {
 	struct rf_fabric_cfg *c = &s->cfg;
 	unsigned element;
@@ -318,7 +273,7 @@ static int settle(struct settings *s)
 }
 
 /* All-reduces that every rank has completed; one rank alone completes them in no time. */
-static unsigned completed(const struct settings *s, const struct rf_fabric *f)
+static unsigned completed(const struct sim_settings *s, const struct rf_fabric *f)
 {
 	unsigned n = s->iterations;
 
@@ -328,7 +283,7 @@ static unsigned completed(const struct settings *s, const struct rf_fabric *f)
 	return n;
 }
 
-static void sum_up(const struct settings *s, const struct rf_fabric *f, struct result *r)
+static void sum_up(const struct sim_settings *s, const struct rf_fabric *f, struct sim_result *r)
 {
 	const struct rf_fabric_cfg *c = &s->cfg;
 	double share;
@@ -342,6 +297,7 @@ static void sum_up(const struct settings *s, const struct rf_fabric *f, struct r
 		if ((double)k->ready_ns * 1e-9 > r->join)
 			r->join = (double)k->ready_ns * 1e-9;
 	}
+	r->interrupted = interrupted != 0;
 	rf_fabric_stats(f, &r->stats);
 	for (unsigned i = 0; i < s->iterations; i++)
 		r->seconds += (double)rf_fabric_op_ns(f, i) * 1e-9;
@@ -353,143 +309,6 @@ static void sum_up(const struct settings *s, const struct rf_fabric *f, struct r
 	share = (double)c->mtu /
 		(c->mtu + 58 + (c->directed ? 4 : 0) + (c->vlan ? 4 : 0) + RF_WIRE_OVERHEAD);
 	r->percent = 100 * r->algbw * 8 / ((double)c->rate * share);
-}
-
-static void print_counters(const struct settings *s, struct rf_fabric *f)
-{
-	printf("\n%-16s", "box port");
-	for (unsigned p = 0; p < s->cfg.ports; p++)
-		printf(" %10u", p);
-	putchar('\n');
-	for (unsigned n = 0; n < RF_CNT_COUNT; n++) {
-		uint32_t value[RF_FABRIC_PORTS];
-		uint32_t any = 0;
-
-		for (unsigned p = 0; p < s->cfg.ports; p++)
-			any |= value[p] = rf_fabric_counter(f, p, n);
-		if (!any)
-			continue;
-		printf("%-16s", counter_names[n]);
-		for (unsigned p = 0; p < s->cfg.ports; p++)
-			printf(" %10" PRIu32, value[p]);
-		putchar('\n');
-	}
-}
-
-static json_t *json_counters(const struct settings *s, struct rf_fabric *f)
-{
-	json_t *all = json_array();
-
-	for (unsigned p = 0; s->cfg.schedule != RF_RUN_RING && p < s->cfg.ports; p++) {
-		json_t *o = json_object();
-
-		for (unsigned n = 0; n < RF_CNT_COUNT; n++)
-			json_object_set_new(o, counter_names[n],
-					    json_integer(rf_fabric_counter(f, p, n)));
-		json_array_append_new(all, o);
-	}
-	return all;
-}
-
-/* The completed all-reduces. */
-static void print_figures(const struct settings *s, const struct result *r)
-{
-	const char *name = s->cfg.schedule == RF_RUN_RING ? "no box" : s->cfg.engine->name;
-	const char *schedule = s->schedule;
-
-	if (s->cfg.directed)
-		schedule = s->collective.name;
-	printf("%6s %6s %10s %6s %4s %14s %8s %10s %9s %8s %8s\n", "ranks", "box", "bytes", "type",
-	       "op", "schedule", "steering", "time us", "GB/s", "% limit", "wrong");
-	printf("%6u %6s %10" PRIu64 " %6s %4s %14s %8s %10.2f %9.3f %8.2f %8" PRIu64 "\n",
-	       s->cfg.ranks, name, s->size, s->dtype, s->op, schedule,
-	       s->cfg.schedule == RF_RUN_RING ? "-" : s->collective.steering,
-	       r->seconds * 1e6 / (r->completed ? r->completed : 1), r->algbw * 1e-9, r->percent,
-	       r->wrong);
-}
-
-static void print_table(const struct settings *s, const struct rf_fabric *f, const struct result *r)
-{
-	const struct rf_fabric_stats *t = &r->stats;
-
-	if (r->completed > 0 || r->wrong > 0)
-		print_figures(s, r);
-	printf("joined after %.1f us; %" PRIu64 " elements compared; seed %" PRIu64 "\n",
-	       r->join * 1e6, r->checked, s->cfg.seed);
-	printf("hosts    %" PRIu64 " data packets, %" PRIu64 " of them repeats; %" PRIu64
-	       " ACKs, %" PRIu64 " NAKs, %" PRIu64 " timeouts\n",
-	       t->data_packets, t->repeats, t->acks, t->naks, t->timeouts);
-	printf("network  %" PRIu64 " lost, %" PRIu64 " doubled, %" PRIu64 " held back, %" PRIu64
-	       " corrupted, %" PRIu64 " with bad FCS; %" PRIu64 " redirected, %" PRIu64
-	       " dropped by the switch\n",
-	       t->frames_lost, t->frames_duplicated, t->frames_reordered, t->frames_corrupted,
-	       t->frames_bad_fcs, t->rule_hits, t->switch_dropped);
-	if (s->cfg.schedule != RF_RUN_RING) {
-		printf("box      %" PRIu64 " cycles, %" PRIu64 " evaluated", t->cycles,
-		       t->cycles_evaluated);
-		if (t->engine_seconds > 0)
-			printf(" (%.0f per second of CPU)",
-			       (double)t->cycles_evaluated / t->engine_seconds);
-		printf("; firmware: %" PRIu64 " calls, %" PRIu64 " register accesses",
-		       t->firmware_polls, t->register_accesses);
-		if (s->cfg.firmware == RF_SIM_FW_RV32)
-			printf(", %" PRIu64 " instructions at %u kHz", t->instructions,
-			       s->cfg.cpu_khz);
-		putchar('\n');
-	}
-	for (unsigned i = 0; i < s->cfg.ranks; i++) {
-		const struct rf_rank *k = rf_fabric_rank(f, i);
-
-		if (k->state == RF_RANK_FAILED)
-			printf("rank %u failed after %.3f ms: %s\n", i, (double)k->failed_ns * 1e-6,
-			       k->text);
-		else if (k->state != RF_RANK_DONE)
-			printf("rank %u is not done: %u of %u all-reduces\n", i, k->done,
-			       s->iterations);
-	}
-}
-
-static void print_json(const struct settings *s, struct rf_fabric *f, const struct result *r)
-{
-	const struct rf_fabric_stats *t = &r->stats;
-	json_t *errors = json_array();
-	json_t *o;
-
-	for (unsigned i = 0; i < s->cfg.ranks; i++)
-		if (rf_fabric_rank(f, i)->state == RF_RANK_FAILED)
-			json_array_append_new(errors, json_pack("{si ss}", "rank", (int)i, "text",
-								rf_fabric_rank(f, i)->text));
-	o = json_pack("{ss si si si sI ss ss ss sI si sf sf sf sf sI sI sI so si sb}", "engine",
-		      s->cfg.schedule == RF_RUN_RING ? "none" : s->cfg.engine->name, "ranks",
-		      (int)s->cfg.ranks, "ports", (int)s->cfg.ports, "lanes", (int)s->cfg.lanes,
-		      "bytes", (json_int_t)s->size, "type", s->dtype, "op", s->op, "schedule",
-		      s->schedule, "seed", (json_int_t)s->cfg.seed, "iterations",
-		      (int)s->iterations, "seconds", r->seconds, "bytes_per_second", r->algbw,
-		      "percent_of_limit", r->percent, "join_seconds", r->join, "compared",
-		      (json_int_t)r->checked, "wrong", (json_int_t)r->wrong, "failed",
-		      (json_int_t)r->failed, "errors", errors, "completed", (int)r->completed,
-		      "interrupted", (int)(interrupted != 0));
-	json_object_update_new(
-		o,
-		json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI sf}", "data_packets",
-			  (json_int_t)t->data_packets, "repeats", (json_int_t)t->repeats, "acks",
-			  (json_int_t)t->acks, "naks", (json_int_t)t->naks, "timeouts",
-			  (json_int_t)t->timeouts, "lost", (json_int_t)t->frames_lost, "duplicated",
-			  (json_int_t)t->frames_duplicated, "reordered",
-			  (json_int_t)t->frames_reordered, "corrupted",
-			  (json_int_t)t->frames_corrupted, "bad_fcs", (json_int_t)t->frames_bad_fcs,
-			  "redirected", (json_int_t)t->rule_hits, "switch_dropped",
-			  (json_int_t)t->switch_dropped, "cycles", (json_int_t)t->cycles,
-			  "cycles_evaluated", (json_int_t)t->cycles_evaluated, "engine_cpu_seconds",
-			  t->engine_seconds));
-	if (s->cfg.schedule != RF_RUN_RING)
-		json_object_set_new(o, "steering", json_string(s->collective.steering));
-	if (s->cfg.directed)
-		json_object_set_new(o, "collective", json_string(s->collective.name));
-	json_object_set_new(o, "box", json_counters(s, f));
-	json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-	putchar('\n');
-	json_decref(o);
 }
 
 static char *command_line(int argc, char **argv)
@@ -510,7 +329,7 @@ static char *command_line(int argc, char **argv)
 	return text;
 }
 
-static int add_call(const struct settings *s, struct rf_fabric *f, uint64_t count)
+static int add_call(const struct sim_settings *s, struct rf_fabric *f, uint64_t count)
 {
 	if (!s->cfg.directed)
 		return rf_fabric_allreduce(f, count);
@@ -518,7 +337,7 @@ static int add_call(const struct settings *s, struct rf_fabric *f, uint64_t coun
 				    count);
 }
 
-static int program(struct settings *s, struct rf_fabric *f)
+static int program(struct sim_settings *s, struct rf_fabric *f)
 {
 	uint64_t count = s->size / rf_arith_size(s->cfg.type);
 
@@ -541,7 +360,7 @@ static void on_signal(int number)
 
 /* What rf_fabric_run_until() asks after every event: whether to stop. Shows progress meanwhile. */
 struct watch {
-	const struct settings *s;
+	const struct sim_settings *s;
 	const struct rf_fabric *f;
 	bool show; /* stderr is a terminal */
 	unsigned calls;
@@ -573,10 +392,10 @@ static bool should_stop(void *arg)
  * How large a part of the speed the faults cost: the same run without them, on the model, whose
  * times are the Verilog's. Negative if that is not known.
  */
-static double cost_of_faults(const struct settings *s, const struct result *r)
+static double cost_of_faults(const struct sim_settings *s, const struct sim_result *r)
 {
-	struct settings clean = *s;
-	struct result fast = {0};
+	struct sim_settings clean = *s;
+	struct sim_result fast = {0};
 	struct watch watch = {.s = &clean};
 	struct rf_fabric *f;
 	char why[300];
@@ -598,7 +417,7 @@ static double cost_of_faults(const struct settings *s, const struct result *r)
 }
 
 /* Begins a hint, if lost frames are the reason for the result. */
-static bool blame_loss(const struct settings *s, const struct result *r)
+static bool blame_loss(const struct sim_settings *s, const struct sim_result *r)
 {
 	const struct rf_fabric_stats *t = &r->stats;
 	uint64_t lost = t->frames_lost + t->frames_bad_fcs + t->frames_corrupted;
@@ -624,7 +443,7 @@ static bool blame_loss(const struct settings *s, const struct result *r)
 	return cost > COST_NOTED;
 }
 
-static void hint(const struct settings *s, const struct result *r)
+static void hint(const struct sim_settings *s, const struct sim_result *r)
 {
 	if (!blame_loss(s, r))
 		return;
@@ -641,16 +460,16 @@ int main(int argc, char **argv)
 	struct sigaction act = {.sa_handler = on_signal};
 	struct watch watch = {.s = NULL};
 	struct sim_collective_run run;
-	struct settings s = {.engine = "model",
-			     .firmware = "native",
-			     .schedule = "box",
-			     .dtype = "fp32",
-			     .op = "sum",
-			     .collective.steering = "ring",
-			     .size = 1 << 20,
-			     .iterations = 1,
-			     .deadline = 100 * RF_SEC};
-	struct result r = {0};
+	struct sim_settings s = {.engine = "model",
+				 .firmware = "native",
+				 .schedule = "box",
+				 .dtype = "fp32",
+				 .op = "sum",
+				 .collective.steering = "ring",
+				 .size = 1 << 20,
+				 .iterations = 1,
+				 .deadline = 100 * RF_SEC};
+	struct sim_result r = {0};
 	struct rf_fabric *f;
 	char why[300];
 	char *command;
@@ -708,11 +527,11 @@ int main(int argc, char **argv)
 			(double)s.deadline * 1e-9, completed(&s, f), s.iterations);
 	sum_up(&s, f, &r);
 	if (s.json)
-		print_json(&s, f, &r);
+		sim_print_json(&s, f, &r);
 	else if (n >= 0)
-		print_table(&s, f, &r);
+		sim_print_table(&s, f, &r);
 	if (s.counters && !s.json && n >= 0 && s.cfg.schedule != RF_RUN_RING)
-		print_counters(&s, f);
+		sim_print_counters(&s, f);
 	hint(&s, &r);
 	captured = rf_fabric_captured(f);
 	n = r.wrong                                   ? RF_EXIT_WRONG_DATA

@@ -32,7 +32,7 @@ static const struct kind kinds[] = {
 				.recv_blocks = true},
 	[RF_SCHEDULE_SCATTER] = {"scatter", ROOT, OWNER, .blocks = true, .root = true,
 				 .send_blocks = true},
-	[RF_SCHEDULE_BARRIER] = {"barrier", NOBODY, NOBODY},
+	[RF_SCHEDULE_BARRIER] = {"barrier", NOBODY, NOBODY, .blocks = false},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

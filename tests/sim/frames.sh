@@ -31,6 +31,11 @@ run "" --schedule ring-through-box --size 100K
 # Without --corrupt: a frame damaged without the MAC noticing may be foreign to the box, which forwards it unchanged.
 run --faults --size 256K --loss 1% --dup 1% --reorder 1% --bad-fcs 0.5% --jitter 500ns --seed 3
 run --faults --ranks 6 --ports 3 --lanes 2 --dtype fp16 --op max --size 100K --loss 2% --seed 4
+run "" --steering mirror --size 100K
+run "" --steering mirror --collective all-gather --dtype int64 --size 64K --vlan
+run "" --steering mirror --ranks 6 --ports 3 --collective scatter --size 96K --mtu 256
+run "" --collective reduce-scatter --dtype uint8 --op xor --size 64K
+run --faults --steering mirror --collective broadcast --size 128K --loss 1% --dup 1% --seed 5 --selective
 rm -f "$dir"/*.pcapng
 run "" --schedule ring --size 100K
 

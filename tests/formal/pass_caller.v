@@ -77,8 +77,8 @@ module pass_caller #(
         if (open[n] && n != group) assert ((g_block[n*PORTS +: PORTS] & valid) == 0);
       assert (member == g_members[(group*LANES + lane)*PORTS +: PORTS]);
       assert (level == cfg[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]);
-      assert (dtype == cfg[`RF_GROUP_CFG_DTYPE_LSB +: 2]);
-      assert (op == cfg[`RF_GROUP_CFG_OP_LSB +: 2]);
+      assert (dtype == cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS]);
+      assert (op == cfg[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS]);
       assert (ref_port == g_ref[group*PW +: PW]);
       assert (beats == many[CREDIT_W-1:0] && beat == from[BANK_AW-1:0] && slot == at[HDR_AW-1:0]);
     end

@@ -29,17 +29,8 @@ bool rf_fw_address_usable(const struct rf_fw *fw, unsigned int port)
 	return a->ip != 0 && a->used && !a->claimed;
 }
 
-bool rf_fw_address_own(const struct rf_fw *fw, unsigned int port, uint32_t ip)
+bool rf_fw_address_of_port(const struct rf_fw *fw, uint32_t ip)
 {
-	if (ip == fw->cfg.ip)
-		return true;
-	return ip != 0 && ip == fw->address[port].ip && fw->address[port].used;
-}
-
-bool rf_fw_address_any(const struct rf_fw *fw, uint32_t ip)
-{
-	if (ip == fw->cfg.ip)
-		return true;
 	for (unsigned int p = 0; p < fw->ports; p++)
 		if (ip != 0 && fw->address[p].ip == ip)
 			return true;
@@ -130,9 +121,13 @@ static void port_mac(const struct rf_fw *fw, unsigned int port, uint8_t *mac)
 /* An ARP request to all hosts. sender 0: a probe. False: the port cannot send now. */
 static bool ask(struct rf_fw *fw, unsigned int port, uint32_t sender, uint32_t target)
 {
-	struct rf_fw_arp q = {.op = RF_FW_ARP_REQUEST, .sender_ip = sender, .target_ip = target};
+	uint8_t mac[RF_CTL_MAC_BYTES];
+	struct rf_fw_arp q = {.op = RF_FW_ARP_REQUEST,
+			      .sender_mac = mac,
+			      .sender_ip = sender,
+			      .target_ip = target};
 
-	port_mac(fw, port, q.sender_mac);
+	port_mac(fw, port, mac);
 	return rf_fw_send_arp(fw, port, &q);
 }
 

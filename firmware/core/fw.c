@@ -219,7 +219,8 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	rf_fw_conn_tick(fw);
 	next = rf_fw_group_tick(fw);
 	next = earlier(next, rf_fw_stall_tick(fw));
-	next = earlier(next, rf_fw_address_tick(fw));
+	if (fw->mirror)
+		next = earlier(next, rf_fw_address_tick(fw));
 	if (fw->strict)
 		next = earlier(next, rf_fw_watch_tick(fw));
 	rf_fw_net_notices(fw);

@@ -337,8 +337,8 @@ bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q);
 /* ---- send.c: frames to be sent ---- */
 
 struct rf_fw_arp {
-	unsigned int op; /* RF_FW_ARP_* */
-	uint8_t sender_mac[RF_CTL_MAC_BYTES];
+	unsigned int op;           /* RF_FW_ARP_* */
+	const uint8_t *sender_mac; /* RF_CTL_MAC_BYTES; not owned */
 	uint32_t sender_ip, target_ip;
 };
 #define RF_FW_ARP_REQUEST 1u
@@ -372,10 +372,22 @@ void rf_fw_address_begin(struct rf_fw *fw);
 uint64_t rf_fw_address_tick(struct rf_fw *fw);
 /* Whether a port may take mirror ranks. */
 bool rf_fw_address_usable(const struct rf_fw *fw, unsigned int port);
+/* Whether any port has this address. */
+bool rf_fw_address_of_port(const struct rf_fw *fw, uint32_t ip);
+
 /* Whether ip is the box's, or the address that this port answers for. */
-bool rf_fw_address_own(const struct rf_fw *fw, unsigned int port, uint32_t ip);
+static inline bool rf_fw_address_own(const struct rf_fw *fw, unsigned int port, uint32_t ip)
+{
+	return ip == fw->cfg.ip ||
+	       (ip != 0 && ip == fw->address[port].ip && fw->address[port].used);
+}
+
 /* Whether ip is any address of the box. */
-bool rf_fw_address_any(const struct rf_fw *fw, uint32_t ip);
+static inline bool rf_fw_address_any(const struct rf_fw *fw, uint32_t ip)
+{
+	return ip == fw->cfg.ip || (fw->mirror && rf_fw_address_of_port(fw, ip));
+}
+
 /* Ports (one bit each) whose address another host has claimed; that are still probing. */
 uint32_t rf_fw_address_claims(const struct rf_fw *fw);
 uint32_t rf_fw_address_probes(const struct rf_fw *fw);

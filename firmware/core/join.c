@@ -42,21 +42,18 @@ static bool op_ok(const struct rf_ctl_join *j)
 /* Whether these flags go together. */
 static bool flags_ok(unsigned int flags)
 {
-	static const struct {
-		uint16_t with, not ;
-	} pairs[] = {
-		{RF_CTL_J_STRICT, RF_CTL_J_OPEN_LOOP | RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE},
-		{RF_CTL_J_MIRROR, RF_CTL_J_SHIFTED | RF_CTL_J_STRICT | RF_CTL_J_OTHERS},
-		{RF_CTL_J_DIRECTED,
-		 RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_STRICT | RF_CTL_J_OTHERS},
-	};
-	uint16_t known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
-			 RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_OTHERS | RF_CTL_J_MIRROR |
-			 RF_CTL_J_DIRECTED | RF_CTL_J_STRAGGLER;
+	const unsigned int not_strict = RF_CTL_J_OPEN_LOOP | RF_CTL_J_SHIFTED | RF_CTL_J_SELECTIVE;
+	const unsigned int not_mirror = RF_CTL_J_SHIFTED | RF_CTL_J_STRICT | RF_CTL_J_OTHERS;
+	const unsigned int not_directed =
+		RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_STRICT | RF_CTL_J_OTHERS;
+	const unsigned int known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
+				   RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_OTHERS |
+				   RF_CTL_J_MIRROR | RF_CTL_J_DIRECTED | RF_CTL_J_STRAGGLER;
 
-	for (unsigned int i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if ((flags & pairs[i].with) && (flags & pairs[i].not ))
-			return false;
+	if (((flags & RF_CTL_J_STRICT) && (flags & not_strict)) ||
+	    ((flags & RF_CTL_J_MIRROR) && (flags & not_mirror)) ||
+	    ((flags & RF_CTL_J_DIRECTED) && (flags & not_directed)))
+		return false;
 	return !(flags & ~known) && (!(flags & RF_CTL_J_OTHERS) || (flags & RF_CTL_J_STRICT));
 }
 

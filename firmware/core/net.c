@@ -54,7 +54,7 @@ static bool arp_read(const uint8_t *p, size_t len, const uint8_t *src_mac, struc
 	    rf_get_be16(p + 4) != 0x0604u || group_mac(p + 8) || group_mac(src_mac))
 		return false;
 	q->op = rf_get_be16(p + 6);
-	memcpy(q->sender_mac, p + 8, RF_CTL_MAC_BYTES);
+	q->sender_mac = p + 8;
 	q->sender_ip = rf_get_be32(p + 14);
 	q->target_ip = rf_get_be32(p + 24);
 	return true;

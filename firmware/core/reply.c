@@ -75,12 +75,22 @@ static void reply_failed(struct rf_fw *fw, const struct rf_fw_group *g)
 		memcpy(f->missing, g->missing, sizeof(f->missing));
 }
 
+/* Bytes of the longest reply without entries for ranks, and of READY before its entries. */
+#define SHORT_REPLY sizeof(struct rf_ctl_failed)
+_Static_assert(SHORT_REPLY >= sizeof(struct rf_ctl_waiting) &&
+		       SHORT_REPLY >= sizeof(struct rf_ctl_draining) &&
+		       SHORT_REPLY >= offsetof(struct rf_ctl_ready, place),
+	       "FAILED is the longest reply without entries");
+
 void rf_fw_reply_state(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m)
 {
 	struct rf_ctl_waiting *w = &fw->reply.u.waiting;
 
-	/* READY is the longest of these replies. */
-	memset(&fw->reply, 0, offsetof(struct rf_ctl_reply, u) + sizeof(fw->reply.u.ready));
+	/* Only READY has an entry for each rank; the others are shorter than what is before these.
+	 */
+	memset(&fw->reply, 0,
+	       offsetof(struct rf_ctl_reply, u) + SHORT_REPLY +
+		       g->ranks * sizeof(fw->reply.u.ready.place[0]));
 	if (g->state == RF_CTL_S_FAILED) {
 		reply_failed(fw, g);
 	} else if (g->state == RF_CTL_S_JOINING) {

@@ -55,11 +55,10 @@ mutant value-of-ring group.c "	if (g->flags & RF_CTL_J_DIRECTED)
 		value"
 mutant no-order group.c "		return RF_CTL_R_ORDER;" "		return RF_CTL_R_IMMEDIATE;"
 # addresses
+mutant answers-early address.c "a->used = fw->cfg.probe_ms == 0;" "a->used = 1;"
 mutant two-probes address.c "#define PROBES 3u" "#define PROBES 2u"
 mutant used-at-once address.c "#define PROBE_WAITS 2u" "#define PROBE_WAITS 0u"
 mutant never-announced address.c "	a->due_ms = fw->now_ms + fw->cfg.announce_ms;" "	a->due_ms = RF_FW_NEVER;"
-mutant any-port address.c "return ip != 0 && ip == fw->address[port].ip && fw->address[port].used;" "return rf_fw_address_any(fw, ip);"
-mutant answers-early address.c "ip == fw->address[port].ip && fw->address[port].used;" "ip == fw->address[port].ip;"
 mutant own-claims address.c "|| own_mac(fw, q->sender_mac))" ")"
 mutant no-rival address.c "q->sender_ip != a->ip && !rival" "q->sender_ip != a->ip"
 mutant claim-for-ever address.c "fw->now_ms - a->claim_ms < CLAIM_MS" "fw->now_ms - a->claim_ms < 2 * CLAIM_MS"

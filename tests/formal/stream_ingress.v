@@ -103,7 +103,7 @@ module stream_ingress (
   (* hierconn *) wire [2:0]   \box.hdr_fifo.g_plain.fifo.count_q ;
   (* hierconn *) wire [2:0]   \box.desc_fifo.g_plain.fifo.count_q ;
   (* hierconn *) wire [2:0]   \box.info_fifo.g_plain.fifo.count_q ;
-  (* hierconn *) wire [867:0] \box.desc_fifo.g_plain.fifo.words ;
+  (* hierconn *) wire [875:0] \box.desc_fifo.g_plain.fifo.words ;
   (* hierconn *) wire [163:0] \box.info_fifo.g_plain.fifo.words ;
   (* hierconn *) wire         \box.taken ;
   (* hierconn *) wire         \box.rd_en ;
@@ -222,10 +222,10 @@ module stream_ingress (
       end
     end
 
-  reg  [216:0] word;
+  reg  [218:0] word;
   always @* begin
-    word = 217'd0;
-    for (k = 0; k < 4; k = k + 1) if (ahead_q == k) word = \box.desc_fifo.g_plain.fifo.words [217*k +: 217];
+    word = 219'd0;
+    for (k = 0; k < 4; k = k + 1) if (ahead_q == k) word = \box.desc_fifo.g_plain.fifo.words [219*k +: 219];
   end
 
   always @*
@@ -233,7 +233,7 @@ module stream_ingress (
       assert (!\box.skip_q );
       assert (cnt_frames == ends && (!cnt_overflow || cnt_frames));
       if (there_q && ahead_q == 3'd0) assert (d_valid && d_len == length_q);
-      if (there_q) assert (ahead_q < descs && word[206:193] == length_q);
+      if (there_q) assert (ahead_q < descs && word[208:195] == length_q);
       // Position of the frame.
       assert (s_valid_q == \box.i0_valid_q && beats_q == \box.beat_q );
       assert (!reported_q || (p1 && \box.p1_len_q == length_q && marked_q && !judged_q && !there_q));

@@ -7,7 +7,7 @@ MODEL_SRC := $(addprefix sim/model/,arith.c arith_wide.c queue.c parse.c table.c
 $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
 
-COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c stray.c traffic.c lockstep.c burst.c)
+COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c stray.c directed.c traffic.c lockstep.c burst.c)
 $(eval $(call test_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c tests/unit/model_extra.c))
 BOXBENCH_LIBS := boxbench rf-cosim model rfproto
 $(eval $(call c_test,model_lines,tests/unit/model_lines.c,$(BOXBENCH_LIBS),-ldl))
@@ -35,7 +35,7 @@ $(eval $(call test,compare-model,$(COMPARE) --count 20000 --coverage && $(COMPAR
 
 # Shapes of box that other tests also build, and narrow ones with other numbers of ports and lanes.
 COMPARE_BOXES := $(addprefix $(BUILD)/vl/,box-p4-l1-w512.so box-p4-l2-w64.so box-p2-l1-w64.so box-p8-l1-w64.so box-p4-l4-w64.so)
-BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn window acks nak ledger sums timing mirror)
+BOX_TESTS     := $(addprefix $(BUILD)/tests/model_,lines conn window acks nak ledger sums directed form timing mirror)
 $(eval $(call test,compare-rtl-a,$(COMPARE) --engine-b rtl --count 3000,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-b,$(COMPARE) --engine-b rtl --mode b --count 400 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))

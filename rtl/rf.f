@@ -59,7 +59,9 @@ rtl/reduce/rf_sched_start.v
 rtl/reduce/rf_sched_flight.v
 rtl/reduce/rf_sched_fair.v
 rtl/reduce/rf_sched.v
+rtl/reduce/rf_reader_compare.v
 rtl/reduce/rf_reader.v
+rtl/reduce/rf_results_fit.v
 rtl/reduce/rf_results.v
 rtl/reduce/rf_port_tx.v
 rtl/reduce/rf_conn_static.v
@@ -70,6 +72,7 @@ rtl/control/rf_group_regs.v
 rtl/control/rf_lag.v
 rtl/control/rf_regs.v
 rtl/reduce/rf_seen.v
+rtl/reduce/rf_marks.v
 rtl/reduce/rf_tomb.v
 rtl/top/rf_port.v
 rtl/top/rf_core.v

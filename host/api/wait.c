@@ -23,8 +23,7 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until)
 
 	if (now >= until)
 		return false;
-	/* without a device nothing arrives: another thread's call changes what is waited for */
-	if (!ctx->manual || !ctx->io) {
+	if (!ctx->manual) {
 		ts.tv_sec = (time_t)(until / 1000000000u);
 		ts.tv_nsec = (long)(until % 1000000000u);
 		/* a far deadline is as good as none, and this bound fits every time_t */
@@ -33,7 +32,7 @@ bool rf_sleep(struct rf_context *ctx, uint64_t until)
 		pthread_cond_timedwait(&ctx->cond, &ctx->lock, &ts);
 		return true;
 	}
-	if (rf_round(ctx))
+	if (rf_round(ctx) || !ctx->io)
 		return true;
 	next = next < until ? next : until;
 	next = next > now ? (next - now) / 1000 + 1 : 0;

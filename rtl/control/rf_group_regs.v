@@ -21,6 +21,8 @@ module rf_group_regs #(
   parameter PW = 2,
   // 1: groups may be selective.
   parameter SELECTIVE = 1,
+  // 1: groups may be directed.
+  parameter DIRECTED = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -48,6 +50,7 @@ module rf_group_regs #(
   output wire [GROUPS*32-1:0]          g_dbase,
   output wire [GROUPS*32-1:0]          g_hbase,
   output wire [GROUPS*5-1:0]           g_straggler,
+  output wire [GROUPS-1:0]             g_directed,
   // Bit (group * LANES + lane) * PORTS + port.
   output wire [GROUPS*LANES*PORTS-1:0] g_members,
   // Ports with a rank; ports of the group's block; lowest member port of lane 0.
@@ -56,14 +59,19 @@ module rf_group_regs #(
   output wire [GROUPS*PW-1:0]          g_ref,
 
   // Errors: judges; ranks that disagree; results lost; NAKs from ranks (rf_group_errors).
-  input  wire [PORTS*3-1:0]            judge_error,
+  input  wire [PORTS*4-1:0]            judge_error,
   input  wire [PORTS*(GW+LW+PW)-1:0]   judge_conn,
   input  wire [PORTS*24-1:0]           judge_index,
+  input  wire [PORTS*32-1:0]           judge_got,
   input  wire [PORTS-1:0]              bad_valid,
   input  wire [PORTS*(GW+LW)-1:0]      bad_addr,
   // The facts of the rank had a parity error: PARITY, else DISAGREE.
   input  wire [PORTS-1:0]              bad_parity,
   input  wire [PORTS*24-1:0]           bad_index,
+  // One cycle later: how they differ.
+  input  wire [PORTS*2-1:0]            bad_what,
+  input  wire [PORTS*32-1:0]           bad_got,
+  input  wire [PORTS*32-1:0]           bad_want,
   // Operands or results had a parity error.
   input  wire [PORTS-1:0]              lost_valid,
   input  wire [PORTS*(GW+LW)-1:0]      lost_addr,
@@ -75,7 +83,8 @@ module rf_group_regs #(
 
   localparam [31:0] CFG_MASK =
     `RF_GROUP_CFG_LIVE_MASK | `RF_GROUP_CFG_OPEN_LOOP_MASK | `RF_GROUP_CFG_TRANSPARENT_MASK |
-    ((SELECTIVE != 0) ? `RF_GROUP_CFG_SELECTIVE_MASK : 32'd0) | `RF_GROUP_CFG_DTYPE_MASK | `RF_GROUP_CFG_OP_MASK |
+    ((SELECTIVE != 0) ? `RF_GROUP_CFG_SELECTIVE_MASK : 32'd0) |
+    ((DIRECTED != 0) ? `RF_GROUP_CFG_DIRECTED_MASK : 32'd0) | `RF_GROUP_CFG_DTYPE_MASK | `RF_GROUP_CFG_OP_MASK |
     `RF_GROUP_CFG_MTU_LOG2_MASK | `RF_GROUP_CFG_STRICT_MASK | `RF_GROUP_CFG_LEVEL_MASK |
     `RF_GROUP_CFG_BASE_PORT_MASK | `RF_GROUP_CFG_LANES_MASK | `RF_GROUP_CFG_S_LOG2_MASK;
 
@@ -87,6 +96,8 @@ module rf_group_regs #(
   localparam [23:0] OFF_ERROR = `RF_GROUP_ERROR;
   localparam [23:0] OFF_INDEX = `RF_GROUP_ERROR_INDEX;
   localparam [23:0] OFF_LATE  = `RF_GROUP_STRAGGLER;
+  localparam [23:0] OFF_GOT   = `RF_GROUP_ERROR_GOT;
+  localparam [23:0] OFF_WANT  = `RF_GROUP_ERROR_WANT;
 
   reg [GROUPS-1:0] live_q;
   reg [GROUPS-1:0] life_q;
@@ -125,12 +136,16 @@ module rf_group_regs #(
   // Errors.
   wire [31:0] rd_error;
   wire [31:0] rd_error_index;
+  wire [31:0] rd_error_got;
+  wire [31:0] rd_error_want;
 
-  rf_group_errors #(.PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .PARITY(PARITY)) errors (
+  rf_group_errors #(.PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .DIRECTED(DIRECTED), .PARITY(PARITY)) errors (
     .clk(clk), .rst(rst), .clear_valid(wr_clr), .clear_group(wr_group), .start_valid(start_q),
     .start_group(start_group_q), .g_error(g_error), .rd_group(rd_group), .rd_error(rd_error),
-    .rd_error_index(rd_error_index), .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index),
+    .rd_error_index(rd_error_index), .rd_error_got(rd_error_got), .rd_error_want(rd_error_want), .judge_error(judge_error),
+    .judge_conn(judge_conn), .judge_index(judge_index), .judge_got(judge_got),
     .bad_valid(bad_valid), .bad_addr(bad_addr), .bad_parity(bad_parity), .bad_index(bad_index),
+    .bad_what(bad_what), .bad_got(bad_got), .bad_want(bad_want),
     .lost_valid(lost_valid), .lost_addr(lost_addr), .lost_index(lost_index), .nak_valid(nak_valid), .nak_conn(nak_conn),
     .nak_index(nak_index));
 
@@ -225,6 +240,7 @@ module rf_group_regs #(
       assign g_dbase[g*32 +: 32]   = dbase_q;
       assign g_hbase[g*32 +: 32]   = hbase_q;
       assign g_straggler[g*5 +: 5] = late_q;
+      assign g_directed[g]         = cfg_q[`RF_GROUP_CFG_DIRECTED_LSB];
       assign g_ports[g*PORTS +: PORTS] = ports_q;
       assign g_block[g*PORTS +: PORTS] = block_q;
       assign g_ref[g*PW +: PW]     = ref_q;
@@ -249,6 +265,8 @@ module rf_group_regs #(
     else if (rd_offset[5:4] == OFF_M0[5:4]) rd_data = rd_members[rd_group*128 + {25'd0, rd_offset[3:2], 5'd0} +: 32];
     else if (rd_offset == OFF_ERROR[5:0]) rd_data = rd_error;
     else if (rd_offset == OFF_INDEX[5:0]) rd_data = rd_error_index;
+    else if (rd_offset == OFF_GOT[5:0]) rd_data = rd_error_got;
+    else if (rd_offset == OFF_WANT[5:0]) rd_data = rd_error_want;
     else if (rd_offset == OFF_LATE[5:0]) rd_data = {27'd0, g_straggler[rd_group*5 +: 5]};
     else rd_data = 32'd0;
 

@@ -29,6 +29,7 @@ module rf_regs #(
   parameter SELECTIVE = 1,
   parameter LAG = 1,
   parameter MIRROR = 1,
+  parameter DIRECTED = 1,
   parameter CLOCK_KHZ = 250000
 ) (
   input  wire                   clk,
@@ -133,7 +134,8 @@ module rf_regs #(
   input  wire [23:0]            x_sent,
   input  wire [23:0]            x_una,
   input  wire [23:0]            x_msn,
-  input  wire [1:0]             x_seen
+  input  wire [1:0]             x_seen,
+  input  wire                   x_silent
 );
 
   localparam [31:0] PORTS_N  = PORTS;
@@ -144,6 +146,7 @@ module rf_regs #(
   localparam [31:0] SELECTIVE_N = SELECTIVE;
   localparam [31:0] LAG_N    = LAG;
   localparam [31:0] MIRROR_N = MIRROR;
+  localparam [31:0] DIRECTED_N = DIRECTED;
   localparam [31:0] GROUPS_N = GROUPS;
   localparam [31:0] BANK_N   = BANK_AW;
   localparam [31:0] HDR_N    = HDR_AW;
@@ -164,6 +167,7 @@ module rf_regs #(
   localparam [23:0] CONN_SEEN      = `RF_CONN_SEEN;
   localparam [23:0] CONN_MAC_HI    = `RF_CONN_PEER_MAC_HI;
   localparam [23:0] CONN_MAC_LO    = `RF_CONN_PEER_MAC_LO;
+  localparam [23:0] CONN_SILENT    = `RF_CONN_SILENT;
   localparam [23:0] GROUP_HEAD     = `RF_GROUP_HEAD;
   localparam [23:0] GROUP_TAIL     = `RF_GROUP_TAIL;
   localparam [23:0] GROUP_ISSUED   = `RF_GROUP_ISSUED;
@@ -452,6 +456,7 @@ module rf_regs #(
       CONN_SEEN[5:0]:      pick_conn = {30'd0, x_seen};
       CONN_MAC_HI[5:0]:    pick_conn = {15'd0, m_mac[48:32]};
       CONN_MAC_LO[5:0]:    pick_conn = m_mac[31:0];
+      CONN_SILENT[5:0]:    pick_conn = {31'd0, x_silent};
       default:             pick_conn = 32'd0;
     endcase
 
@@ -470,7 +475,8 @@ module rf_regs #(
       `RF_SHAPE:         pick_global = (PORTS_N << `RF_SHAPE_PORTS_LSB) | (LANES_N << `RF_SHAPE_LANES_LSB) |
                                        (UNITS_N << `RF_SHAPE_WIDTH64_LSB) | (HASH_N << `RF_SHAPE_HASH_BITS_LSB) |
                                        (SELECTIVE_N << `RF_SHAPE_SELECTIVE_LSB) |
-                                       (LAG_N << `RF_SHAPE_LAG_LSB) | (MIRROR_N << `RF_SHAPE_MIRROR_LSB);
+                                       (LAG_N << `RF_SHAPE_LAG_LSB) | (MIRROR_N << `RF_SHAPE_MIRROR_LSB) |
+                                       (DIRECTED_N << `RF_SHAPE_DIRECTED_LSB);
       `RF_SHAPE2:        pick_global = (GROUPS_N << `RF_SHAPE2_GROUPS_LSB) | (BANK_N << `RF_SHAPE2_BANK_AW_LSB) |
                                        (HDR_N << `RF_SHAPE2_HDR_AW_LSB) | (MTU_N << `RF_SHAPE2_MTU_LOG2_LSB);
       `RF_TYPES:         pick_global = TYPES_N;

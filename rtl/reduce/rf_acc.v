@@ -39,6 +39,8 @@ module rf_acc #(
   input  wire [1:0]                in_level,
   input  wire [3:0]                in_dtype,
   input  wire [2:0]                in_op,
+  // The beat has no operand: the sum stays as it is.
+  input  wire                      in_empty,
   input  wire [WIDTH*(1+HALF)-1:0] in_data,
   // An operand of the beat is wrong, so the result is wrong too.
   input  wire                      in_bad,
@@ -149,7 +151,7 @@ module rf_acc #(
     .in_dtype (in_dtype),
     .in_op    (in_op),
     .in_a_on  (!in_first),
-    .in_b_on  (1'b1),
+    .in_b_on  (!in_empty),
     .in_a     (kept),
     .in_b     (in_data),
     .out_valid(sum_valid),
@@ -181,7 +183,7 @@ module rf_acc #(
       wire line_bad;
 
       always @(posedge clk)
-        p1_bad_q <= in_valid && (in_bad || (!in_first && (low_bad || (half && high_bad))));
+        p1_bad_q <= in_valid && ((in_bad && !in_empty) || (!in_first && (low_bad || (half && high_bad))));
 
       rf_delay #(
         .WIDTH(1),

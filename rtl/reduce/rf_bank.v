@@ -1,6 +1,7 @@
 // rf_bank: storage of one port: payloads, headers, and for each header the few bits that a pass needs (the facts).
 //
-// Latency     command taken to first beat in the bank: 3 cycles. Reads: payload 2 cycles, header 2, facts 1.
+// Latency     command taken to first beat in the bank: 3 cycles. Reads: payload 2 cycles, header 2, facts 1, with
+//             DIRECTED 2.
 // Throughput  one beat written and one read per cycle.
 // Capacity    LANES * 2^BANK_AW beats, LANES * 2^HDR_AW headers.
 // Handshake   commands valid/ready; c_* go to rf_ingress. Its stream (o_*) is never stalled except for a punted frame.
@@ -12,6 +13,7 @@
 // commit: rf_ingress has taken a command to copy a payload. Its beats are then written one per cycle, the first one 2
 // or 3 cycles later. A pass that the commit completes reads at least 5 cycles later, so it never overtakes the copy. A
 // punted frame can be stalled in the middle, so the command of a payload waits until no punted frame is in progress.
+// A packet without payload is stored without a copy: rf_ingress forgets the frame.
 
 `default_nettype none
 
@@ -27,6 +29,10 @@ module rf_bank #(
   parameter COMMANDS = 16,
   // 1: connections may be mirror connections.
   parameter MIRROR = 1,
+  // 1: groups may be directed.
+  parameter DIRECTED = 1,
+  // Bits of a fact.
+  parameter FW = (DIRECTED != 0) ? 43 : 19,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -36,6 +42,8 @@ module rf_bank #(
   // Judge: the operation for the next frame (rf_judge). There is always room.
   input  wire                  m_valid,
   input  wire [1:0]            m_op,
+  // The packet to store has no payload.
+  input  wire                  m_empty,
   input  wire [LW+BANK_AW-1:0] m_addr,
   input  wire [AW-1:0]         m_conn,
   output wire                  m_done,
@@ -52,6 +60,9 @@ module rf_bank #(
   // Mirror connection: the header is stored as it goes back, except for its MACs; its IP checksum.
   input  wire                  h_mirror,
   input  wire [15:0]           h_sum,
+  // The group is directed. What the packet states: {gives, wants, has an immediate, type, operation, tag}.
+  input  wire                  h_directed,
+  input  wire [27:0]           h_says,
 
   // Ingress: commands and stream.
   output wire                  c_valid,
@@ -79,8 +90,8 @@ module rf_bank #(
   output wire                  beat_bad,
   input  wire                  fact_read,
   input  wire [LW+HDR_AW-1:0]  fact_addr,
-  // {opcode[3:0], pad, plen}
-  output wire [18:0]           fact_data,
+  // {what it states, pad, payload length}; without DIRECTED {opcode[3:0], pad, length}.
+  output wire [FW-1:0]         fact_data,
   output wire                  fact_bad,
   input  wire                  hdr_read,
   input  wire [LW+HDR_AW-1:0]  hdr_addr,
@@ -106,6 +117,7 @@ module rf_bank #(
   // Commands.
   wire                  q_valid;
   wire                  q_room;
+  wire                  q_empty;
   wire [1:0]            q_op;
   wire [LW+BANK_AW-1:0] q_addr;
   wire [QW:0]           q_count;
@@ -114,10 +126,23 @@ module rf_bank #(
 
   wire commands_bad;
 
-  rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) commands (
-    .clk(clk), .rst(rst), .s_valid(m_valid), .s_ready(q_room), .s_data({m_op, m_addr, m_conn}),
-    .m_valid(q_valid), .m_ready(q_take), .m_data({q_op, q_addr, commit_conn}), .count(q_count), .almost_full(q_afull),
-    .bad(commands_bad));
+  generate
+    if (DIRECTED != 0) begin : g_commands
+      rf_fifo_parity #(.WIDTH(3 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) commands (
+        .clk(clk), .rst(rst), .s_valid(m_valid), .s_ready(q_room), .s_data({m_empty, m_op, m_addr, m_conn}),
+        .m_valid(q_valid), .m_ready(q_take), .m_data({q_empty, q_op, q_addr, commit_conn}), .count(q_count),
+        .almost_full(q_afull), .bad(commands_bad));
+    end else begin : g_plain_commands
+      wire unused_empty = m_empty;
+
+      rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW + AW), .DEPTH(COMMANDS), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) commands (
+        .clk(clk), .rst(rst), .s_valid(m_valid), .s_ready(q_room), .s_data({m_op, m_addr, m_conn}),
+        .m_valid(q_valid), .m_ready(q_take), .m_data({q_op, q_addr, commit_conn}), .count(q_count),
+        .almost_full(q_afull), .bad(commands_bad));
+
+      assign q_empty = 1'b0;
+    end
+  endgenerate
 
   // Destinations of the streams in progress.
   wire                  w_valid;
@@ -131,7 +156,7 @@ module rf_bank #(
   wire ways_bad;
 
   rf_fifo_parity #(.WIDTH(2 + LW + BANK_AW), .DEPTH(4), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) ways (
-    .clk(clk), .rst(rst), .s_valid(q_take && q_op != 2'd0), .s_ready(w_room), .s_data({q_op, q_addr}),
+    .clk(clk), .rst(rst), .s_valid(q_take && q_op != 2'd0 && !q_empty), .s_ready(w_room), .s_data({q_op, q_addr}),
     .m_valid(w_valid), .m_ready(w_take), .m_data({w_op, w_addr}), .count(w_count), .almost_full(w_afull), .bad(ways_bad));
 
   // Punted frames in progress: at most those in the FIFO above.
@@ -147,7 +172,7 @@ module rf_bank #(
   wire go = w_room && !(q_op == OP_STORE && punts_q != 3'd0);
 
   assign c_valid      = q_valid && go;
-  assign c_op         = q_op == OP_PASS ? 2'd2 : q_op;
+  assign c_op         = q_empty ? 2'd0 : q_op == OP_PASS ? 2'd2 : q_op;
   assign q_take       = c_valid && c_ready;
   assign m_done       = q_take;
   assign commit_valid = q_take && q_op == OP_STORE;
@@ -180,7 +205,24 @@ module rf_bank #(
                                   {h_hdr[8*26+:32], h_hdr[8*30+:32], be_sum, h_hdr[8*23+:8], 8'd64};
   wire [639:0] turned  = !turn ? h_hdr : h_vlan ? {h_hdr[639:8*38], back, h_hdr[8*26-1:0]} :
                                                   {h_hdr[639:8*34], back, h_hdr[8*22-1:0]};
-  wire [639:0] new_hdr = h_vlan ? {turned[639:464], be_psn, turned[439:0]} : {turned[639:432], be_psn, turned[407:0]};
+  wire [639:0] psn_hdr = h_vlan ? {turned[639:464], be_psn, turned[439:0]} : {turned[639:432], be_psn, turned[407:0]};
+  wire [639:0] new_hdr;
+
+  // In a directed group the IP checksum is, inverted, that of the packet without its payload (rf_results_fit).
+  generate
+    if (DIRECTED != 0) begin : g_directed
+      wire [15:0] checksum = ~(h_vlan ? {psn_hdr[8*28 +: 8], psn_hdr[8*29 +: 8]} : {psn_hdr[8*24 +: 8], psn_hdr[8*25 +: 8]});
+      wire [16:0] once     = {1'b0, checksum} + {1'b0, 3'd7, ~h_plen};
+      wire [15:0] carried  = checksum + {3'd7, ~h_plen} + 16'd1;
+      wire [15:0] sum      = once[16] ? carried : once[15:0];
+      wire [15:0] be_empty   = {sum[7:0], sum[15:8]};
+
+      assign new_hdr = !h_directed ? psn_hdr : h_vlan ? {psn_hdr[639:240], be_empty, psn_hdr[223:0]} :
+                                                        {psn_hdr[639:208], be_empty, psn_hdr[191:0]};
+    end else begin : g_same
+      assign new_hdr = psn_hdr;
+    end
+  endgenerate
 
   wire size_bad;
 
@@ -217,8 +259,20 @@ module rf_bank #(
     end
   endgenerate
 
-  rf_ram_parity #(.WIDTH(19), .DEPTH(SLOTS), .READ_LATENCY(1), .APART(1), .RAM_STYLE("block"), .PARITY(PARITY)) facts (
-    .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data({h_opcode[3:0], h_pad, h_plen}), .wr_bad(1'b0),
+  wire [FW-1:0] new_fact;
+
+  generate
+    if (DIRECTED != 0) begin : g_says
+      assign new_fact = {h_says, h_pad, h_plen};
+    end else begin : g_opcode
+      wire unused_says = &{1'b0, h_directed, h_says};
+
+      assign new_fact = {h_opcode[3:0], h_pad, h_plen};
+    end
+  endgenerate
+
+  rf_ram_parity #(.WIDTH(FW), .DEPTH(SLOTS), .READ_LATENCY((DIRECTED != 0) ? 2 : 1), .APART(1), .RAM_STYLE("block"), .PARITY(PARITY)) facts (
+    .clk(clk), .wr_en(h_store), .wr_addr(h_addr[SW-1:0]), .wr_data(new_fact), .wr_bad(1'b0),
     .rd_en(fact_read), .rd_addr(fact_addr[SW-1:0]), .rd_data(fact_data), .rd_bad(fact_bad));
 
   // Headers are output 2 cycles after they are requested.
@@ -244,7 +298,7 @@ module rf_bank #(
     end
 `endif
 
-  wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode[7:4], h_mirror, h_sum, h_hdr[639:624], new_hdr[639:624], wr_full, h_addr, beat_addr, fact_addr,
+  wire unused_bits = &{1'b0, q_room, q_count, q_afull, w_count, w_afull, h_opcode, h_mirror, h_sum, h_hdr[639:624], new_hdr[639:624], wr_full, h_addr, beat_addr, fact_addr,
                        hdr_addr};
 
 endmodule

@@ -35,6 +35,10 @@ module rf_judge #(
   parameter SELECTIVE = 1,
   // 1: connections may be mirror connections.
   parameter MIRROR = 1,
+  // 1: groups may be directed.
+  parameter DIRECTED = 1,
+  // Types that are built in: bit t for type t.
+  parameter [9:0] TYPES = 10'h3ff,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -51,6 +55,8 @@ module rf_judge #(
   input  wire [GROUPS*32-1:0]   g_dbase,
   input  wire [GROUPS*32-1:0]   g_hbase,
   input  wire [GROUPS*5-1:0]    g_straggler,
+  // Ranks that do not give (rf_marks).
+  input  wire [(PORTS<<(GW+LW))-1:0] silents,
 
   // Descriptors of rf_ingress.
   input  wire                   d_valid,
@@ -148,6 +154,7 @@ module rf_judge #(
   // address.
   output wire                   m_valid,
   output wire [1:0]             m_op,
+  output wire                   m_empty,
   output wire [LW+BANK_AW-1:0]  m_addr,
   output wire [GW+LW-1:0]       m_conn,
   output wire                   m_selective,
@@ -174,6 +181,9 @@ module rf_judge #(
   output wire [6:0]             h_hlen,
   output wire [12:0]            h_plen,
   output wire [1:0]             h_pad,
+  // The group is directed; what the packet states (rf_bank).
+  output wire                   h_directed,
+  output wire [27:0]            h_says,
   // PSN with which the frame is stored or forwarded; the others are for made frames.
   output wire [23:0]            h_psn,
   output wire [23:0]            h_made,
@@ -188,7 +198,9 @@ module rf_judge #(
   output wire                   x_seen_data,
   output wire                   x_seen_ack,
   output wire [GW+LW+PW-1:0]    x_conn,
-  output wire [2:0]             x_error,
+  output wire [3:0]             x_error,
+  // The packet's immediate.
+  output wire [31:0]            x_got,
   output wire [23:0]            x_index,
   // p4: the next first sending of the group in p4 carries a mark.
   output wire                   cnp_mark_valid,
@@ -269,34 +281,40 @@ module rf_judge #(
   wire [31:0]   p3_cfg   = g_cfg[p3_group*32 +: 32];
   wire [3:0]    mtu_log2 = p3_cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
   wire [3:0]    dtype    = p3_cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
+  wire [2:0]    cfg_op   = p3_cfg[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS];
+  wire          directed = DIRECTED != 0 && p3_cfg[`RF_GROUP_CFG_DIRECTED_LSB];
+  // The lower half of the immediate.
+  wire [15:0]   p3_imm   = p3_vlan ? {d_hdr[8*60 +: 8], d_hdr[8*61 +: 8]} : {d_hdr[8*56 +: 8], d_hdr[8*57 +: 8]};
   wire          is_ack   = p3_opcode == 8'h11;
   wire          here     = p3_conn[PW-1:0] == THIS[PW-1:0];
   wire          mirror   = MIRROR != 0 && f_mirror && here;
   wire [47:0]   from_mac = {d_hdr[8*6+:8], d_hdr[8*7+:8], d_hdr[8*8+:8], d_hdr[8*9+:8], d_hdr[8*10+:8], d_hdr[8*11+:8]};
   wire          mac_here = !mirror || from_mac == f_mac;
   // The rank takes part without giving: never in a group that is not directed.
-  wire          p3_silent = 1'b0;
+  wire          p3_silent = DIRECTED != 0 && silents[{p3_conn[PW-1:0], p3_conn[GW+LW+PW-1:PW]}];
   wire          syn_ack;
   wire          syn_fatal;
   wire [2:0]    p3_act;
   wire [7:0]    p3_why;
-  wire [2:0]    p3_error;
+  wire [3:0]    p3_error;
   wire          p3_seen;
   wire          p3_held;
   wire          p3_tomb;
 
-  rf_judge_form form (
+  wire [23:0]   p3_index  = p3_psn - f_start;
+
+  rf_judge_form #(.DIRECTED(DIRECTED), .TYPES(TYPES)) form (
     .enable(enable), .hold(hold), .class_of(p3_class), .cause(p3_cause), .opcode(p3_opcode), .pad(p3_pad),
     .plen(p3_plen), .udp_len(p3_udp_len), .syndrome(p3_syndrome), .icrc_ok(p3_icrc_ok), .to_port(p3_to_port), .hit(p3_hit),
     .good(p3_good), .foreign(p3_foreign), .state(p3_state), .data_here(here && p3_src_ip == f_src_ip && mac_here),
     .ack_here(f_peer_port == THIS[2:0] && p3_src_ip == f_peer_ip && mac_here), .mirror(mirror), .silent(p3_silent), .live(g_live[p3_group]), .error(g_error[p3_group]),
-    .mtu_log2(mtu_log2), .dtype(dtype), .act(p3_act), .why(p3_why), .fault(p3_error), .seen(p3_seen),
+    .mtu_log2(mtu_log2), .dtype(dtype), .cfg_op(cfg_op), .directed(directed), .imm(p3_imm),
+    .index(p3_index[3:0]), .act(p3_act), .why(p3_why), .fault(p3_error), .seen(p3_seen),
     .held(p3_held), .tomb(p3_tomb), .syn_ack(syn_ack), .syn_fatal(syn_fatal));
 
   assign t_valid  = p3_valid && p3_tomb;
   assign t_src_ip = p3_src_ip;
 
-  wire [23:0]   p3_index  = p3_psn - f_start;
   wire [23:0]   p3_back   = p3_psn + f_shift;
   wire [23:0]   p3_acked  = p3_back - f_start + {23'd0, syn_ack};
 
@@ -304,7 +322,7 @@ module rf_judge #(
   reg                 p4_valid_q;
   reg [2:0]           p4_act_q;
   reg [7:0]           p4_why_q;
-  reg [2:0]           p4_error_q;
+  reg [3:0]           p4_error_q;
   reg                 p4_seen_q;
   reg                 p4_held_q;
   reg                 p4_is_ack_q;
@@ -328,6 +346,9 @@ module rf_judge #(
   reg [1:0]           p4_pad_q;
   reg                 p4_mirror_q;
   reg [17:0]          p4_ip_sum_q;
+  reg                 p4_empty_q;
+  reg                 p4_directed_q;
+  reg [6:0]           p4_kind_q;
   reg [3:0]           p4_mtu_log2_q;
   reg [15:0]          p4_slot_q;
   reg [HDR_AW-1:0]    p4_hslot_q;
@@ -378,6 +399,9 @@ module rf_judge #(
       p4_pad_q      <= p3_pad;
       p4_mirror_q   <= mirror;
       p4_ip_sum_q   <= ip_sum;
+      p4_empty_q    <= DIRECTED != 0 && p3_plen == 14'd0;
+      p4_directed_q <= directed;
+      p4_kind_q     <= {dtype, cfg_op};
       p4_mtu_log2_q <= mtu_log2;
       p4_slot_q     <= p3_slot;
       p4_hslot_q    <= p3_hbase[HDR_AW-1:0] + p3_slot[HDR_AW-1:0];
@@ -448,6 +472,7 @@ module rf_judge #(
   assign event_still = p4_still_q;
   assign m_valid     = p4_valid_q;
   assign m_op        = p4_op;
+  assign m_empty     = p4_empty_q && p4_act_q == ACT_WINDOW;
   assign m_addr      = {p4_lane, p4_first[BANK_AW-1:0]};
   assign m_conn      = j_addr;
   assign m_selective = p4_selective_q;
@@ -455,8 +480,8 @@ module rf_judge #(
   assign m_lap       = p4_lap_q;
 
   // p5: side effects.
-  wire       p4_keep  = p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_act_q == ACT_RETURN || p4_held_q;
-  wire [2:0] p4_fault = (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
+  wire       p4_keep  = p4_act_q == ACT_WINDOW || p4_act_q == ACT_EVENT || p4_act_q == ACT_FORM || p4_act_q == ACT_RETURN || p4_held_q;
+  wire [3:0] p4_fault = (p4_act_q == ACT_FORM && w_storable) ? p4_error_q : `RF_ERROR_NONE;
 
   rf_judge_effect #(.GW(GW), .LW(LW), .PW(PW), .HDR_AW(HDR_AW), .MIRROR(MIRROR)) effect (
     .clk(clk), .rst(rst),
@@ -465,13 +490,14 @@ module rf_judge #(
     .held(p4_held_q), .seen(p4_seen_q), .is_ack(p4_is_ack_q), .fault(p4_fault), .why(p4_why), .conn(p4_conn_q), .index(p4_index_q),
     .slot(p4_hslot_q), .selective(p4_selective_q), .start(p4_start_q), .una(j_una), .psn(p4_psn_q),
     .qpn(p4_qpn_q), .msn(j_msn), .mirror(p4_mirror_q), .ip_sum(p4_ip_sum_q), .hdr(p4_hdr_q), .vlan(p4_vlan_q), .opcode(p4_opcode_q), .hlen(p4_hlen_q),
-    .plen(p4_plen_q), .pad(p4_pad_q),
+    .plen(p4_plen_q), .pad(p4_pad_q), .directed(p4_directed_q), .kind(p4_kind_q),
     // p5.
     .too_soon(p5_too_soon), .nak(p5_nak), .nak_why(p5_nak_why), .syndrome(p5_syndrome), .named(p5_named),
     .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_cnp(h_cnp), .h_mirror(h_mirror), .h_sum(h_sum), .h_held(h_held),
     .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
+    .h_directed(h_directed), .h_says(h_says),
     .h_psn(h_psn), .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count),
-    .x_cause(x_cause), .x_seen_data(x_seen_data), .x_seen_ack(x_seen_ack), .x_conn(x_conn), .x_error(x_error),
+    .x_cause(x_cause), .x_seen_data(x_seen_data), .x_seen_ack(x_seen_ack), .x_conn(x_conn), .x_error(x_error), .x_got(x_got),
     .x_index(x_index));
 
   // The fields of a connection that is not live are undefined.
@@ -496,7 +522,7 @@ module rf_judge #(
     end
   endgenerate
 
-  wire unused_bits = &{1'b0, p4_first[31:BANK_AW], p3_hbase[31:HDR_AW], p3_cfg, p3_plen};
+  wire unused_bits = &{1'b0, silents, p4_first[31:BANK_AW], p3_hbase[31:HDR_AW], p3_cfg, p3_plen};
 
 endmodule
 

@@ -33,7 +33,7 @@ module rf_judge_effect #(
   input  wire                   held,
   input  wire                   seen,
   input  wire                   is_ack,
-  input  wire [2:0]             fault,
+  input  wire [3:0]             fault,
   input  wire [7:0]             why,
   input  wire [GW+LW+PW-1:0]    conn,
   input  wire [23:0]            index,
@@ -53,6 +53,9 @@ module rf_judge_effect #(
   input  wire [6:0]             hlen,
   input  wire [12:0]            plen,
   input  wire [1:0]             pad,
+  // Its group is directed; the type and operation of the group.
+  input  wire                   directed,
+  input  wire [6:0]             kind,
 
   // p5: the NAK that it needs, an error (rf_judge_window).
   input  wire                   too_soon,
@@ -80,6 +83,9 @@ module rf_judge_effect #(
   output wire [6:0]             h_hlen,
   output wire [12:0]            h_plen,
   output wire [1:0]             h_pad,
+  // The group is directed; what the packet states (rf_bank).
+  output wire                   h_directed,
+  output wire [27:0]            h_says,
   // PSN with which the frame is stored or forwarded; that of an ACK on behalf; PSN and syndrome of a NAK; the others are
   // for both kinds of made frames.
   output wire [23:0]            h_psn,
@@ -96,7 +102,8 @@ module rf_judge_effect #(
   output wire                   x_seen_data,
   output wire                   x_seen_ack,
   output wire [GW+LW+PW-1:0]    x_conn,
-  output wire [2:0]             x_error,
+  output wire [3:0]             x_error,
+  output wire [31:0]            x_got,
   output wire [23:0]            x_index
 );
 
@@ -113,7 +120,7 @@ module rf_judge_effect #(
   reg                  p5_count_q;
   reg                  p5_seen_data_q;
   reg                  p5_seen_ack_q;
-  reg [2:0]            p5_error_q;
+  reg [3:0]            p5_error_q;
   reg [7:0]            p5_cause_q;
   reg [GW+LW+PW-1:0]   p5_conn_q;
   reg [LW+HDR_AW-1:0]  p5_addr_q;
@@ -123,6 +130,8 @@ module rf_judge_effect #(
   reg [6:0]            p5_hlen_q;
   reg [12:0]           p5_plen_q;
   reg [1:0]            p5_pad_q;
+  reg                  p5_directed_q;
+  reg [6:0]            p5_kind_q;
   reg [23:0]           p5_psn_q;
   reg [23:0]           p5_qpn_q;
   reg [23:0]           p5_msn_q;
@@ -174,6 +183,8 @@ module rf_judge_effect #(
       p5_hlen_q   <= hlen;
       p5_plen_q   <= plen;
       p5_pad_q    <= pad;
+      p5_directed_q <= directed;
+      p5_kind_q   <= kind;
       p5_psn_q    <= psn;
       p5_start_q  <= start;
       p5_una_q    <= una;
@@ -197,6 +208,16 @@ module rf_judge_effect #(
     p6_cause_q   <= p5_cause_q;
   end
 
+  // A packet without an immediate gives and wants. In a group that is not directed the opcode stands for the tag.
+  wire [31:0] imm = p5_vlan_q ? {p5_hdr_q[8*58 +: 8], p5_hdr_q[8*59 +: 8], p5_hdr_q[8*60 +: 8], p5_hdr_q[8*61 +: 8]} :
+                                {p5_hdr_q[8*54 +: 8], p5_hdr_q[8*55 +: 8], p5_hdr_q[8*56 +: 8], p5_hdr_q[8*57 +: 8]};
+  wire        stated = p5_opcode_q[2:0] == 3'd3 || p5_opcode_q[2:0] == 3'd5;
+
+  assign h_directed  = p5_directed_q;
+  assign h_says      = !p5_directed_q ? {3'b111, p5_kind_q, 14'd0, p5_opcode_q[3:0]} :
+                       stated ? {imm[14], imm[15], 1'b1, imm[7:4], imm[10:8], imm[31:16], imm[13:12]} :
+                       {3'b110, p5_kind_q, 18'd0};
+  assign x_got       = imm;
   assign h_store     = p5_store_q;
   assign h_event     = p5_event_q;
   assign h_behalf    = p5_behalf_q;

@@ -12,7 +12,12 @@
 
 `default_nettype none
 
-module rf_judge_form (
+module rf_judge_form #(
+  // 1: groups may be directed.
+  parameter DIRECTED = 1,
+  // Types that are built in: bit t for type t.
+  parameter [9:0] TYPES = 10'h3ff
+) (
   input  wire        enable,
   input  wire        hold,
   // The descriptor: class (0 drop, 1 punt, 2 RoCE), cause of a drop, fields.
@@ -42,12 +47,17 @@ module rf_judge_form (
   input  wire        error,
   input  wire [3:0]  mtu_log2,
   input  wire [3:0]  dtype,
+  input  wire [2:0]  cfg_op,
+  input  wire        directed,
+  // Bits 15 to 0 of the immediate; the low bits of the packet's index.
+  input  wire [15:0] imm,
+  input  wire [3:0]  index,
 
   // Action: 0 drop, 1 punt, 2 foreign, 3 check the window, 4 check the content of the ACK, 5 drop, and inside the
   // window report the group error `fault`, 6 return the CNP, 7 drop, the next result of the group carries a mark.
   output reg  [2:0]  act,
   output reg  [7:0]  why,
-  output reg  [2:0]  fault,
+  output reg  [3:0]  fault,
   // The frame is from the right sender and has a correct ICRC.
   output reg         seen,
   // Dropped in the hold time; the frame matched a tombstone and has a correct ICRC.
@@ -70,20 +80,42 @@ module rf_judge_form (
   wire [13:0] mtu      = 14'd1 << mtu_log2;
   // FIRST and MIDDLE of SEND and WRITE.
   wire        whole    = opcode == 8'h00 || opcode == 8'h01 || opcode == 8'h06 || opcode == 8'h07;
+  wire        in_kind  = DIRECTED != 0 && directed;
+  wire        only_imm = opcode == 8'h05;
+  wire        none     = plen == 14'd0;
+  wire        may_none = in_kind && only_imm;
   // A payload of 4 bytes or more is longer than any pad.
-  wire        bad_len  = plen[13] || plen == 14'd0 || plen[1:0] != 2'b00 || plen > mtu ||
+  wire        bad_len  = plen[13] || (none && (!may_none || pad != 2'd0)) || plen[1:0] != 2'b00 || plen > mtu ||
                          (whole && (plen != mtu || pad != 2'd0));
-  // The element.
-  wire        bytes    = dtype == `RF_DTYPE_INT8 || dtype == `RF_DTYPE_UINT8;
-  wire        two      = dtype == `RF_DTYPE_BF16 || dtype == `RF_DTYPE_FP16;
-  wire        eight    = dtype == `RF_DTYPE_INT64 || dtype == `RF_DTYPE_UINT64 || dtype == `RF_DTYPE_FP64;
-  wire        bad_elem = !bytes && (pad[0] || (!two && pad[1]) || (eight && plen[2]));
+
+  // The immediate. Floating types have no and, or, xor.
+  wire        stated    = in_kind && (only_imm || opcode == 8'h03);
+  wire        wants     = imm[15];
+  wire        gives     = imm[14];
+  wire [3:0]  op        = imm[11:8];
+  wire [3:0]  kind      = imm[7:4];
+  wire [15:0] built     = {6'd0, TYPES};
+  wire        floating  = kind <= 4'd2 || kind == 4'd7;
+  wire        bitwise   = op == 4'd3 || op == 4'd4 || op == 4'd5;
+  wire        bad_order = imm[3:0] != index;
+  wire        bad_imm   = op > 4'd6 || !built[kind] || (bitwise && floating) || gives == none ||
+                          (!only_imm && !(gives && wants));
+
+  // The element; the opcodes of a directed group.
+  wire [3:0]  of        = stated ? kind : dtype;
+  wire        bytes     = (DIRECTED != 0 && (stated ? op == 4'd6 : cfg_op == 3'd6)) || of == 4'd8 || of == 4'd9;
+  wire        two       = of == 4'd1 || of == 4'd2;
+  wire        eight     = of == 4'd5 || of == 4'd6 || of == 4'd7;
+  wire        bad_elem  = !bytes && (pad[0] || (!two && pad[1]) || (eight && plen[2]));
+  wire        bad_code  = opcode > 8'h0b || (in_kind && opcode > 8'h05);
 
   // READ and atomic requests: the sender expects a peer with memory.
-  wire asks = opcode == 8'h0c || opcode == 8'h13 || opcode == 8'h14;
+  wire asks = opcode <= 8'h0c || opcode == 8'h13 || opcode == 8'h14;
 
   wire syn_rnr = syndrome[7:5] == 3'd1;
   wire syn_nak = syndrome[7:2] == 6'h18;
+
+  wire unused_bits = &{1'b0, imm, index, directed, cfg_op, plen};
 
   assign syn_ack   = syndrome[7:5] == 3'd0;
   assign syn_fatal = syn_nak && syndrome[1:0] != 2'd0;
@@ -145,12 +177,18 @@ module rf_judge_form (
     end else begin
       seen = 1'b1;
       act  = ACT_FORM;
-      if (opcode > 8'h0b) begin
+      if (bad_code) begin
         why   = `RF_CNT_OPCODE;
         fault = (mirror && !asks) ? `RF_ERROR_NONE : `RF_ERROR_OPCODE;
       end else if (bad_len) begin
         why   = `RF_CNT_LENGTH;
         fault = `RF_ERROR_LENGTH;
+      end else if (stated && bad_order) begin
+        why   = `RF_CNT_ORDER;
+        fault = `RF_ERROR_ORDER;
+      end else if (stated && bad_imm) begin
+        why   = `RF_CNT_IMMEDIATE;
+        fault = `RF_ERROR_IMMEDIATE;
       end else if (bad_elem) begin
         why   = `RF_CNT_ELEMENT;
         fault = `RF_ERROR_ELEMENT;

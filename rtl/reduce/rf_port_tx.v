@@ -24,13 +24,15 @@ module rf_port_tx #(
   // Sixteenths of the port's beats for waiting foreign frames; 0: only the beats that the others leave unused.
   input  wire [3:0]       share,
 
-  // Results. soon: p_valid in the next cycle.
+  // Results. soon: p_valid in the next cycle, or an empty packet, or perhaps one. An empty packet has no beats; those on
+  // offer belong to a later one.
   input  wire             res_soon,
   input  wire             res_e_valid,
   output wire             res_e_ready,
   input  wire [639:0]     res_e_hdr,
   input  wire [6:0]       res_e_hlen,
   input  wire [13:0]      res_e_plen,
+  input  wire             res_e_empty,
   input  wire             res_p_valid,
   output wire             res_p_ready,
   input  wire [WIDTH-1:0] res_p_data,
@@ -99,7 +101,9 @@ module rf_port_tx #(
   wire [3:0] valids  = {inj_valid, for_e_valid, ack_e_valid, res_e_valid};
   wire       begun   = !inside_q && (valids & on_q) != 4'b0000 && e_ready;
   wire       may_beat = begun || inside_q;
-  wire       ended   = (begun && on_q[ACK]) || (p_valid && p_ready && p_last);
+  // The frame that begins has no beats.
+  wire       bare    = on_q[ACK] || (on_q[RES] && res_e_empty);
+  wire       ended   = (begun && bare) || (p_valid && p_ready && p_last);
 
   assign e_valid = !inside_q && (valids & on_q) != 4'b0000;
   assign e_raw   = sel_q[1];
@@ -107,7 +111,7 @@ module rf_port_tx #(
   assign e_hlen  = sel_q == ACK ? ack_e_hlen : res_e_hlen;
   assign e_plen  = sel_q == ACK ? 14'd0 : res_e_plen;
   assign e_len   = sel_q == INJ ? inj_len : for_e_len;
-  assign p_valid = may_beat && ({inj_valid, for_p_valid, 1'b0, res_p_valid} & on_q) != 4'b0000;
+  assign p_valid = may_beat && ({inj_valid, for_p_valid, 1'b0, res_p_valid && (inside_q || !res_e_empty)} & on_q) != 4'b0000;
   assign p_last  = sel_q == RES ? res_p_last : sel_q == FOR ? for_p_last : inj_last;
   assign p_data  = sel_q == RES ? res_p_data : sel_q == FOR ? for_p_data : inj_data;
 
@@ -115,7 +119,7 @@ module rf_port_tx #(
   assign ack_e_ready = e_ready && on_q[ACK] && !inside_q;
   assign for_e_ready = e_ready && on_q[FOR] && !inside_q;
   // Each from its own header alone: res_p_ready is late in rf_results.
-  assign res_p_ready = p_ready && on_q[RES] && (inside_q || (res_e_valid && e_ready));
+  assign res_p_ready = p_ready && on_q[RES] && (inside_q || (res_e_valid && e_ready && !res_e_empty));
   assign for_p_ready = p_ready && on_q[FOR] && (inside_q || (for_e_valid && e_ready));
   assign inj_ready   = p_ready && on_q[INJ] && (inside_q || (inj_valid && e_ready));
 
@@ -131,7 +135,7 @@ module rf_port_tx #(
   wire [2:0] wait_others = {inj_valid, next_for, ack_e_valid} & ~taking;
   wire [1:0] grant;
   wire       choose      = ended || (!inside_q && !e_valid);
-  wire       res_next    = ended ? res_soon || (!on_q[RES] && res_p_valid) : res_e_valid || res_soon;
+  wire       res_next    = ended ? res_soon || (!on_q[RES] && (res_p_valid || res_e_valid)) : res_e_valid || res_soon;
   // A result that begins now counts, because it may also end now.
   wire       res_begins  = begun && on_q[RES];
   wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);

@@ -15,7 +15,9 @@
 //
 // A pass is one lane of one packet, from all ports of a block: ports [b, b + 2^level), b a multiple of 2^level. The
 // block's ports have in_valid in the same cycles, without gaps, and the same level, dtype and op (their numbers in the
-// registers), first (lane of the packet), final (lane of the packet) and last (beat of the pass). in_member selects the ports that take part in this lane, at least one; the others are masked. A block may
+// registers), first (lane of the packet), final (lane of the packet) and last (beat of the pass). in_member selects the
+// ports that take part in this lane, at least one; the others are masked. Only the final lane of a packet that has operands
+// in an earlier lane may have none (in_empty). A block may
 // extend beyond PORTS: in_valid is then set for those of its ports that exist.
 //
 // The passes of a packet follow one another on all ports of its block with no other pass between them. If it has more
@@ -39,6 +41,8 @@ module rf_reduce #(
   parameter LANES = 1,
   // Beats of the longest payload: MTU_MAX * 8 / WIDTH.
   parameter BEATS_MAX = 64,
+  // 1: beats without an operand come in.
+  parameter DIRECTED = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -47,6 +51,8 @@ module rf_reduce #(
   input  wire [PORTS-1:0]       in_valid,
   input  wire [PORTS*WIDTH-1:0] in_data,
   input  wire [PORTS-1:0]       in_member,
+  // The block has no operand in this lane: the packet's sum so far is the result.
+  input  wire [PORTS-1:0]       in_empty,
   input  wire [PORTS*2-1:0]     in_level,
   input  wire [PORTS*4-1:0]     in_dtype,
   input  wire [PORTS*3-1:0]     in_op,
@@ -210,6 +216,8 @@ module rf_reduce #(
         if (valid_q) long_q <= long;
 
       wire          acc_valid;
+      wire          empty;
+      wire          empty_fault;
       // The beat at the output of the tree is wrong.
       wire [PORTS-1:0] wrong_here;
       wire          beat_bad = tree_bad[b] || wrong_here != {PORTS{1'b0}};
@@ -240,7 +248,38 @@ module rf_reduce #(
         end
       end
 
+      if (LANES > 1 && DIRECTED != 0) begin : g_empty
+        // Delayed to match the control from the tree.
+        wire soon_there;
+        wire soon_empty;
+        wire bad_empty;
+        reg  empty_q;
+        reg  bad_empty_q;
+
+        rf_delay_parity #(.WIDTH(1), .N(`RF_FP_LATENCY * LEVELS), .PARITY(PARITY)) line (
+          .clk(clk), .rst(rst), .in_valid(in_valid[b]), .in_data(in_empty[b]), .out_valid(soon_there),
+          .out_data(soon_empty), .out_bad(bad_empty));
+
+        always @(posedge clk) empty_q <= soon_there && soon_empty;
+
+        always @(posedge clk)
+          if (rst) bad_empty_q <= 1'b0;
+          else bad_empty_q <= bad_empty;
+
+        assign empty       = empty_q;
+        assign empty_fault = PARITY != 0 && bad_empty_q;
+      end else begin : g_no_empty
+        wire unused_empty = in_empty[b];
+
+        assign empty       = 1'b0;
+        assign empty_fault = 1'b0;
+      end
+
       if (LANES > 1) begin : g_acc
+        wire acc_line_fault;
+
+        assign acc_fault[b] = acc_line_fault || empty_fault;
+
         rf_acc #(
           .WIDTH    (WIDTH),
           .TYPES    (TYPES),
@@ -260,6 +299,7 @@ module rf_reduce #(
           .in_level  (level_q),
           .in_dtype  (dtype_q),
           .in_op     (op_q),
+          .in_empty  (empty),
           .in_data   (tree_data[b*IN +: IN]),
           .in_bad    (beat_bad),
           .out_valid (acc_valid),
@@ -268,7 +308,7 @@ module rf_reduce #(
           .out_dtype (acc_dtype),
           .out_data  (acc_data),
           .out_bad   (acc_bad),
-          .bad       (acc_fault[b])
+          .bad       (acc_line_fault)
 `ifdef FORMAL
           ,
           .f_rd      (f_rd[b*FW +: FW]),
@@ -278,7 +318,7 @@ module rf_reduce #(
 `endif
         );
       end else begin : g_one
-        wire unused_one = &{1'b0, first_q, final_q, op_q, waiting, start_q, long_q};
+        wire unused_one = &{1'b0, empty, empty_fault, first_q, final_q, op_q, waiting, start_q, long_q};
 
         assign acc_valid = 1'b0;
         assign acc_last  = 1'b0;

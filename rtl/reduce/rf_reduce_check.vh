@@ -37,7 +37,8 @@ generate
         if (inside_q && !in_valid[b]) $fatal(1, "rf_reduce: gap in a pass at port %0d", b);
         if (in_valid[b] && lowest) begin
           if ((block & ~same) != {PORTS{1'b0}}) $fatal(1, "rf_reduce: ports of block %0d differ", b);
-          if ((block & in_member) == {PORTS{1'b0}}) $fatal(1, "rf_reduce: no member in block %0d", b);
+          if (((block & in_member) == {PORTS{1'b0}}) != in_empty[b]) $fatal(1, "rf_reduce: no member in block %0d", b);
+          if (in_empty[b] && (in_first[b] || !in_final[b])) $fatal(1, "rf_reduce: lane without operands at block %0d", b);
           if (op != `RF_DO_COPY && ((TYPES >> dtype) & 1) == 0)
             $fatal(1, "rf_reduce: type %0d is not in TYPES", dtype);
           if (op > `RF_DO_COPY || (op >= `RF_DO_AND && op != `RF_DO_COPY && is_float(dtype)))

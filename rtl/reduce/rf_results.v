@@ -5,12 +5,16 @@
 // Throughput  one beat in and one out per cycle, no bubble between packets of two beats or more.
 // Capacity    BEATS beats, HDRS headers: the scheduler reserves room before a pass (free_*, take_*).
 // Handshake   results and headers are never stalled. Output: e_valid comes with the first beat (p_valid) of its packet.
+//             With e_empty the packet has no beats; those at the output then belong to a later one.
 // Reset       empty.
 // Proved      tests/formal/stream_results.proof, stream_results_count.proof; tests/rtl/unit_results.cpp;
 //             tests/rtl/core. 
 //
 // A packet is announced (pack) when its last pass begins, after its headers. If its ranks disagree it is dropped: its
 // beats are not stored and its headers are skipped.
+//
+// In a directed group a copy is full or empty. The IP checksum of its stored header is, inverted, that of the empty packet
+// (rf_bank); lengths, pad count, checksum and a CE mark are written into the header as it leaves (rf_results_fit).
 
 `default_nettype none
 
@@ -26,6 +30,8 @@ module rf_results #(
   parameter AW = 4,
   // 1: connections may be mirror connections.
   parameter MIRROR = 1,
+  // 1: groups may be directed.
+  parameter DIRECTED = 1,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -42,12 +48,16 @@ module rf_results #(
   input  wire                copy_valid,
   input  wire                copy_repeat,
   input  wire                copy_ackreq,
-  input  wire [12:0]         copy_plen,
+  // Its group is directed; it is a full copy; it carries a mark.
+  input  wire                copy_directed,
+  input  wire                copy_wants,
+  input  wire                copy_mark,
   input  wire [AW-1:0]       copy_addr,
   input  wire [23:0]         copy_index,
   input  wire                pack_valid,
   input  wire                pack_room,
   input  wire [4:0]          pack_copies,
+  input  wire [4:0]          pack_fulls,
   input  wire                pack_drop,
   input  wire [CREDIT_W-1:0] pack_length,
   // {pad, payload bytes}
@@ -75,7 +85,8 @@ module rf_results #(
   output wire [6:0]          e_hlen,
   output wire [13:0]         e_plen,
   output wire                e_repeat,
-  // p_valid in the next cycle.
+  output wire                e_empty,
+  // p_valid in the next cycle, or an empty packet, or perhaps one.
   output wire                soon,
   output wire                p_valid,
   input  wire                p_ready,
@@ -136,7 +147,8 @@ module rf_results #(
   // Headers: the bank outputs them 2 cycles after the read. They arrive long before their beats, so the extra cycle of
   // block RAM does not matter. Narrow boxes use it because their devices have little LUT RAM.
   localparam HDR_LATENCY = (WIDTH <= 64) ? 1 : 0;
-  localparam SIDE = (PARITY != 0) ? 39 + AW : 15;
+  localparam KIND = (DIRECTED != 0) ? 3 : 0;
+  localparam SIDE = ((PARITY != 0) ? 26 + AW : 2) + KIND;
 
   wire [47:0]  to   = (MIRROR == 0 || !hdr_mirror) ? hdr_data[47:0] :
                       {hdr_mac[7:0], hdr_mac[15:8], hdr_mac[23:16], hdr_mac[31:24], hdr_mac[39:32], hdr_mac[47:40]};
@@ -164,10 +176,15 @@ module rf_results #(
   wire         h_room;
   wire [HW:0]  h_count;
   wire         h_afull;
-  wire         h_ackreq;
-  wire [12:0]  h_plen;
+  wire [SIDE-1:0] h_side;
+  wire         h_ackreq = h_side[0];
   wire         h_vlan;
   wire [639:0] h_hdr;
+
+  // {directed, wants, mark}, if groups may be directed.
+  wire h_directed;
+  wire h_wants;
+  wire h_mark;
 
   // The header itself has its own parity bits: an error in it ends a group. An error in the other fields is found too
   // late to separate the frames.
@@ -175,6 +192,20 @@ module rf_results #(
   wire h_fault;
   wire [AW-1:0] h_addr;
   wire [23:0]   h_index;
+
+  assign side[1:0] = {copy_repeat, copy_ackreq};
+  assign e_repeat  = h_side[1];
+
+  generate
+    if (DIRECTED != 0) begin : g_kind
+      assign side[SIDE-1 -: 3]               = {copy_directed, copy_wants, copy_mark};
+      assign {h_directed, h_wants, h_mark} = h_side[SIDE-1 -: 3];
+    end else begin : g_no_kind
+      wire unused_kind = &{1'b0, copy_directed, copy_wants, copy_mark};
+
+      assign {h_directed, h_wants, h_mark} = 3'b010;
+    end
+  endgenerate
 
   generate
     if (PARITY != 0) begin : g_headers
@@ -188,29 +219,29 @@ module rf_results #(
       rf_parity #(.WIDTH(640)) make (.data(sent), .sums(s_sums));
       rf_parity #(.WIDTH(640)) check (.data(h_hdr), .sums(m_sums));
 
-      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
+      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(DIRECTED)) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room),
         .s_data({^s_rest, s_sums ^ {10{hdr_bad}}, s_rest, sent}),
         .m_valid(h_valid), .m_ready(h_take),
-        .m_data({rest_kept, kept, h_addr, h_index, e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
+        .m_data({rest_kept, kept, h_side, h_vlan, e_hlen, h_hdr}),
         .count(h_count), .almost_full(h_afull));
 
       always @(posedge clk)
         if (rst) fault_q <= 1'b0;
-        else fault_q <= h_valid && rest_kept != ^{h_addr, h_index, e_repeat, h_ackreq, h_plen, h_vlan, e_hlen};
+        else fault_q <= h_valid && rest_kept != ^{h_side, h_vlan, e_hlen};
 
-      assign side    = {copy_addr, copy_index, copy_repeat, copy_ackreq, copy_plen};
+      assign side[2 +: 24 + AW] = {copy_addr, copy_index};
+      assign {h_addr, h_index}  = h_side[2 +: 24 + AW];
       assign h_bad   = kept != m_sums;
       assign h_fault = fault_q;
     end else begin : g_plain
       wire unused_name = &{1'b0, copy_addr, copy_index, hdr_bad};
 
-      rf_fifo #(.WIDTH(663), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
+      rf_fifo #(.WIDTH(648 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(DIRECTED)) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data[647:640], sent}),
-        .m_valid(h_valid), .m_ready(h_take), .m_data({e_repeat, h_ackreq, h_plen, h_vlan, e_hlen, h_hdr}),
+        .m_valid(h_valid), .m_ready(h_take), .m_data({h_side, h_vlan, e_hlen, h_hdr}),
         .count(h_count), .almost_full(h_afull));
 
-      assign side    = {copy_repeat, copy_ackreq, copy_plen};
       assign h_addr  = {AW{1'b0}};
       assign h_index = 24'd0;
       assign h_bad   = 1'b0;
@@ -218,10 +249,17 @@ module rf_results #(
     end
   endgenerate
 
-  // AckReq is the top bit of byte 50 (54 with a tag).
-  assign e_hdr  = {h_hdr[639:440], h_hdr[439] | (h_ackreq & h_vlan), h_hdr[438:408],
-                   h_hdr[407] | (h_ackreq & !h_vlan), h_hdr[406:0]};
-  assign e_plen = {1'b0, h_plen};
+  // A copy has payload if its rank wants the result and there is one.
+  wire        n_some;
+  wire [14:0] n_tail;
+  wire        h_full = DIRECTED == 0 || (h_wants && n_some);
+
+  assign e_plen  = h_full ? {1'b0, n_tail[12:0]} : 14'd0;
+  assign e_empty = !h_full;
+
+  rf_results_fit #(.DIRECTED(DIRECTED)) fit (
+    .vlan(h_vlan), .hlen(e_hlen), .hdr(h_hdr), .ackreq(h_ackreq), .directed(h_directed), .full(h_full), .mark(h_mark),
+    .tail(n_tail), .out(e_hdr));
 
   // Results in progress: whether the next one is stored.
   wire       w_valid;
@@ -229,14 +267,15 @@ module rf_results #(
   wire       w_room;
   wire [6:0] w_count;
   wire       w_afull;
-  wire       keep = pack_room && !pack_drop && pack_copies != 5'd0;
+  wire       some = DIRECTED == 0 || pack_length != {CREDIT_W{1'b0}};
+  wire       keep = pack_room && !pack_drop && some && (DIRECTED != 0 ? pack_fulls != 5'd0 : pack_copies != 5'd0);
 
   wire ways_bad;
   wire counts_bad;
   wire packets_bad;
 
   rf_fifo_parity #(.WIDTH(1), .DEPTH(64), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) ways (
-    .clk(clk), .rst(rst), .s_valid(pack_valid), .s_ready(w_room), .s_data(keep),
+    .clk(clk), .rst(rst), .s_valid(pack_valid && some), .s_ready(w_room), .s_data(keep),
     .m_valid(w_valid), .m_ready(out_valid && out_last), .m_data(w_store), .count(w_count), .almost_full(w_afull),
     .bad(ways_bad));
 
@@ -259,17 +298,17 @@ module rf_results #(
   wire        n_afull;
   reg  [4:0]  n_done_q;
 
-  // Its output is a register: e_valid depends on it.
-  rf_fifo_parity #(.WIDTH(12), .DEPTH(HDRS), .READ_LATENCY(1), .RAM_STYLE("distributed"), .PARITY(PARITY)) counts (
+  // Its output is a register: e_valid depends on it. With the length of the result: every copy needs it.
+  rf_fifo_parity #(.WIDTH(28), .DEPTH(HDRS), .READ_LATENCY(1), .RAM_STYLE("distributed"), .PARITY(PARITY)) counts (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(n_room),
-    .s_data({pack_hdrs, !pack_drop && pack_copies != 5'd0, pack_drop && pack_copies != 5'd0, pack_copies}),
-    .m_valid(n_valid), .m_ready(n_take), .m_data({n_room_hdrs, n_send, n_skip, n_copies}), .count(n_count),
+    .s_data({pack_tail, some, pack_hdrs, !pack_drop && pack_copies != 5'd0, pack_drop && pack_copies != 5'd0, pack_copies}),
+    .m_valid(n_valid), .m_ready(n_take), .m_data({n_tail, n_some, n_room_hdrs, n_send, n_skip, n_copies}), .count(n_count),
     .almost_full(n_afull), .bad(counts_bad));
 
   reg    inside_q;
   wire   leave = e_valid && e_ready;
 
-  assign e_valid    = n_valid && n_send && h_valid && p_valid && !inside_q;
+  assign e_valid    = n_valid && n_send && h_valid && (p_valid || !h_full) && !inside_q;
   assign h_take     = leave || (n_valid && n_skip && h_valid);
   assign n_take     = (h_take && n_done_q + 5'd1 == n_copies) || (n_valid && !n_send && !n_skip);
 
@@ -281,7 +320,7 @@ module rf_results #(
   always @(posedge clk)
     if (rst) inside_q <= 1'b0;
     else if (p_valid && p_ready && p_last) inside_q <= 1'b0;
-    else if (leave) inside_q <= 1'b1;
+    else if (leave && h_full) inside_q <= 1'b1;
 
   // Packets, for the beats: read `copies` times, then the room is freed. The packet being read may have no header
   // left, so there may be one more packet here than in the header queue.
@@ -302,7 +341,7 @@ module rf_results #(
 
   rf_fifo_parity #(.WIDTH(8 + BL + 2 * CREDIT_W), .DEPTH(2 * HDRS), .READ_LATENCY(0), .COUNT(0), .PARITY(PARITY)) packets (
     .clk(clk), .rst(rst), .s_valid(pack_valid && pack_room), .s_ready(r_room),
-    .s_data({keep, pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats}),
+    .s_data({keep, DIRECTED != 0 ? pack_fulls : pack_copies, pack_length, pack_tail[14:13], pack_tail[BL-1:0], pack_beats}),
     .m_valid(r_valid), .m_ready(r_take),
     .m_data({r_keep, r_copies, r_length, r_pad, r_bytes, r_room_beats}), .count(r_count), .almost_full(r_afull),
     .bad(packets_bad));
@@ -403,7 +442,7 @@ module rf_results #(
 
   assign p_valid = p_valid_q;
   assign p_last  = p_last_q;
-  assign soon    = r_read;
+  assign soon    = r_read || (DIRECTED != 0 && ((leave && h_count > {{HW{1'b0}}, 1'b1}) || (n_valid && n_send && h_valid && !h_full && inside_q)));
   assign p_data  = padded;
 
   generate

@@ -96,6 +96,7 @@ module rf_sched #(
   output wire                          launch_first,
   output wire                          launch_final,
   output wire                          launch_repeat,
+  output wire                          launch_queued,
   output wire                          launch_ackreq,
   output wire [1:0]                    launch_level,
   output wire [3:0]                    launch_dtype,
@@ -287,6 +288,7 @@ module rf_sched #(
   assign launch_lane  = lane;
   assign launch_index = index;
   assign launch_first = !go_on;
+  assign launch_queued = is_queued;
   assign launch_final = final_lane;
 
 `ifdef FORMAL

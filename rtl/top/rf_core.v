@@ -37,6 +37,8 @@ module rf_core #(
   parameter TYPES = 1023,
   // 1: groups may be selective.
   parameter SELECTIVE = 1,
+  // 1: groups may be directed.
+  parameter DIRECTED = 1,
   // 1: who is last in a group can be measured.
   parameter LAG = 1,
   // 1: connections may be mirror connections.
@@ -94,6 +96,8 @@ module rf_core #(
   localparam AW  = GW + LW;
   localparam CW  = GW + LW + PW;
   localparam BYTES_LOG2 = $clog2(WIDTH / 8);
+  // Bits of the facts of a packet (rf_bank).
+  localparam FW = (DIRECTED != 0) ? 43 : 19;
   // Results: eight packets of the largest path MTU, at least 64 beats.
   localparam RES_BEATS = (8 * MTU_MAX * 8 / WIDTH > 64) ? 8 * MTU_MAX * 8 / WIDTH : 64;
   localparam CREDIT_W  = $clog2(RES_BEATS) + 1;
@@ -171,6 +175,7 @@ module rf_core #(
   wire [23:0]                   x_sent;
   wire [23:0]                   x_una;
   wire [23:0]                   x_msn;
+  wire [(PORTS<<AW)-1:0]        silents;
   wire [5:0]                    conn_field;
   wire                          conn_mac_wr;
   wire [48:0]                   conn_mac;
@@ -217,6 +222,8 @@ module rf_core #(
   wire [GROUPS*PORTS-1:0]       g_ports;
   wire [GROUPS*PORTS-1:0]       g_block;
   wire [GROUPS*PW-1:0]          g_ref;
+  wire [GROUPS-1:0]             g_directed;
+  wire [GROUPS-1:0]             g_mark;
   wire [GW-1:0]                 start_group;
 
   // Memories with a parity error: of a port, or shared.
@@ -243,7 +250,7 @@ module rf_core #(
 
   rf_regs #(
     .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .MTU_MAX(MTU_MAX),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .TYPES(TYPES), .SELECTIVE(SELECTIVE), .LAG(LAG), .MIRROR(MIRROR),
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .TYPES(TYPES), .SELECTIVE(SELECTIVE), .LAG(LAG), .MIRROR(MIRROR), .DIRECTED(DIRECTED),
     .CLOCK_KHZ(CLOCK_KHZ)
   ) regs (
     .clk(clk), .rst(rst),
@@ -273,18 +280,29 @@ module rf_core #(
     // Connections.
     .conn_field(conn_field), .conn_mac_wr(conn_mac_wr), .conn_mac(conn_mac), .conn_wr(conn_wr), .init_valid(init_valid), .init_ready(init_ready),
     .seen_valid(seen_valid), .seen_bits(seen_bits), .seen_ready(seen_ready == {PORTS{1'b1}}), .conn_rd(conn_rd),
-    .x_next(x_next), .x_sent(x_sent), .x_una(x_una), .x_msn(x_msn), .x_seen(x_seen));
+    .x_next(x_next), .x_sent(x_sent), .x_una(x_una), .x_msn(x_msn), .x_seen(x_seen), .x_silent(silents[{conn_rd[PW-1:0], conn_rd[CW-1:PW]}]));
 
   rf_held #(.PORTS(PORTS)) held (
     .clk(clk), .rst(reset), .h_valid(held_valids), .h_ip(held_ips), .h_src(held_srcs), .h_qpn(held_qpns), .pop(held_pop),
     .valid(held_valid), .missed(held_missed), .port(held_port), .ip(held_ip), .src(held_src), .qpn(held_qpn));
 
-  wire [PORTS*3-1:0]  judge_error;
+  wire [PORTS*4-1:0]  judge_error;
   wire [PORTS*CW-1:0] judge_conn;
   wire [PORTS*24-1:0] judge_index;
+  wire [PORTS*32-1:0] judge_got;
   wire [PORTS-1:0]    bad_valid;
   wire [PORTS*AW-1:0] bad_addr;
   wire [PORTS*24-1:0] bad_index;
+  wire [PORTS*2-1:0]  bad_what;
+  wire [PORTS*32-1:0] bad_got;
+  wire [PORTS*32-1:0] bad_want;
+  wire [PORTS-1:0]    store_valid;
+  wire [PORTS-1:0]    store_gives;
+  wire [PORTS*AW-1:0] store_addr;
+  wire [PORTS-1:0]    cnp_valid;
+  wire [PORTS*GW-1:0] cnp_group;
+  wire [PORTS-1:0]    unmark_valid;
+  wire [PORTS*GW-1:0] unmark_group;
   wire [PORTS-1:0]    bad_parity;
   wire [PORTS-1:0]    lost_valid;
   wire [PORTS*AW-1:0] lost_addr;
@@ -296,7 +314,7 @@ module rf_core #(
 
   rf_group_regs #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .SELECTIVE(SELECTIVE),
-    .PARITY(PARITY)
+    .DIRECTED(DIRECTED), .PARITY(PARITY)
   ) group_regs (
     .clk(clk), .rst(reset),
     // Write of a register of an existing group.
@@ -304,12 +322,21 @@ module rf_core #(
     .rd_group(group_rd_number), .rd_offset(rd_at[5:0]), .rd_data(group_rd_data),
     // LIVE goes from 0 to 1.
     .start_valid(start_valid), .start_group(start_group), .g_live(g_live), .g_error(g_error), .g_life(g_life),
-    .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .g_members(g_members),
+    .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .g_directed(g_directed), .g_members(g_members),
     .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
     // Errors.
-    .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index), .bad_valid(bad_valid),
-    .bad_addr(bad_addr), .bad_parity(bad_parity), .bad_index(bad_index), .lost_valid(lost_valid), .lost_addr(lost_addr),
+    .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index), .judge_got(judge_got), .bad_valid(bad_valid),
+    .bad_addr(bad_addr), .bad_parity(bad_parity), .bad_index(bad_index), .bad_what(bad_what), .bad_got(bad_got),
+    .bad_want(bad_want), .lost_valid(lost_valid), .lost_addr(lost_addr),
     .lost_index(lost_index), .nak_valid(n_valid), .nak_conn({n_addr, n_port}), .nak_index(n_index));
+
+  rf_marks #(
+    .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .DIRECTED(DIRECTED)
+  ) marks (
+    .clk(clk), .rst(reset), .init_valid(init_valid && init_ready), .init_port(conn_wr[PW-1:0]), .init_addr(conn_wr[CW-1:PW]),
+    .start_valid(start_valid), .start_group(start_group), .store_valid(store_valid), .store_addr(store_addr),
+    .store_gives(store_gives), .cnp_valid(cnp_valid), .cnp_group(cnp_group), .unmark_valid(unmark_valid),
+    .unmark_group(unmark_group), .silents(silents), .g_mark(g_mark));
 
   // Punt and inject.
   wire [PORTS-1:0]         punt_room;
@@ -488,6 +515,7 @@ module rf_core #(
   wire                      launch_first;
   wire                      launch_final;
   wire                      launch_repeat;
+  wire                      launch_queued;
   wire                      launch_ackreq;
   wire [1:0]                launch_level;
   wire [3:0]                launch_dtype;
@@ -520,7 +548,7 @@ module rf_core #(
     // Launch.
     .launch_valid(launch_valid), .launch_member(launch_member), .launch_copy(launch_copy), .launch_room(launch_room),
     .launch_block(launch_block), .launch_group(launch_group), .launch_lane(launch_lane), .launch_index(launch_index),
-    .launch_first(launch_first), .launch_final(launch_final), .launch_repeat(launch_repeat),
+    .launch_first(launch_first), .launch_final(launch_final), .launch_repeat(launch_repeat), .launch_queued(launch_queued),
     .launch_ackreq(launch_ackreq), .launch_level(launch_level), .launch_dtype(launch_dtype), .launch_op(launch_op),
     .launch_ref(launch_ref), .launch_lanes(launch_lanes), .launch_beats(launch_beats), .launch_beat(launch_beat),
     .launch_slot(launch_slot),
@@ -530,6 +558,7 @@ module rf_core #(
   wire [PORTS-1:0]       in_valid;
   wire [PORTS*WIDTH-1:0] in_data;
   wire [PORTS-1:0]       in_member;
+  wire [PORTS-1:0]       in_empty;
   wire [PORTS*2-1:0]     in_level;
   wire [PORTS*4-1:0]     in_dtype;
   wire [PORTS*3-1:0]     in_op;
@@ -543,15 +572,15 @@ module rf_core #(
   wire [PORTS-1:0]       out_bad;
 
   rf_reduce #(.PORTS(PORTS), .WIDTH(WIDTH), .TYPES(TYPES), .LANES(LANES), .BEATS_MAX(MTU_MAX * 8 / WIDTH),
-    .PARITY(PARITY)) reduce (
-    .clk(clk), .rst(reset), .in_valid(in_valid), .in_data(in_data), .in_member(in_member), .in_level(in_level),
+    .DIRECTED(DIRECTED), .PARITY(PARITY)) reduce (
+    .clk(clk), .rst(reset), .in_valid(in_valid), .in_data(in_data), .in_member(in_member), .in_empty(in_empty), .in_level(in_level),
     .in_dtype(in_dtype), .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last),
     .in_bad(in_bad), .out_valid(out_valid), .out_data(out_data), .out_last(out_last), .out_bad(out_bad), .bad(reduce_bad));
 
   // Ports.
   wire [PORTS-1:0]    run_frees;
   wire [PORTS-1:0]    differ;
-  wire [PORTS*19-1:0] facts;
+  wire [PORTS*FW-1:0] facts;
   wire [PORTS-1:0]    port_idle;
 
   genvar p;
@@ -561,6 +590,7 @@ module rf_core #(
 
       assign ev_port[p*PW +: PW] = ev_conn[PW-1:0];
       assign ev_addr[p*AW +: AW] = ev_conn[CW-1:PW];
+      assign store_addr[p*AW +: AW] = judge_conn[p*CW+PW +: AW];
 
       // The write data goes to all buffers that are free; the command selects one.
       rf_inject #(.PORTS(1), .WIDTH(WIDTH)) inject (
@@ -572,7 +602,7 @@ module rf_core #(
       rf_port #(
         .PORT(p), .PORTS(PORTS), .LANES(LANES), .WIDTH(WIDTH), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW),
         .MTU_MAX(MTU_MAX), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .HASH_BITS(HASH_BITS), .CREDIT_W(CREDIT_W), .STALL_CYCLES(STALL_CYCLES),
-        .SELECTIVE(SELECTIVE), .MIRROR(MIRROR), .PARITY(PARITY)
+        .SELECTIVE(SELECTIVE), .MIRROR(MIRROR), .DIRECTED(DIRECTED), .FW(FW), .TYPES(TYPES), .PARITY(PARITY)
       ) port (
         .clk(clk), .rst(rst), .restart(restart), .stopped(stopped), .fault_valid(port_fault[p]),
         .fault_memory(port_memory[p*4 +: 4]), .ready(port_ready[p]), .idle(port_idle[p]),
@@ -584,7 +614,7 @@ module rf_core #(
         // Registers.
         .pause(pause[p]), .enable(enable), .hold(hold[p]), .tx_share(tx_share), .base_mac(base_mac), .box_ip(box_ip),
         .port_ip(port_ip), .port_ip_set(port_ip_set), .g_live(g_live & ~g_clearing), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase),
-        .g_hbase(g_hbase), .g_straggler(g_straggler), .hash_valid(hash_valid), .hash_table(hash_table),
+        .g_hbase(g_hbase), .g_straggler(g_straggler), .g_directed(g_directed), .g_mark(g_mark), .silents(silents), .hash_valid(hash_valid), .hash_table(hash_table),
         .hash_index(hash_index), .hash_role(hash_role), .hash_ip(hash_ip), .hash_qpn(hash_qpn), .hash_cid(hash_cid),
         .hash_state(hash_state), .conn_field(conn_field), .conn_wr(conn_wr), .conn_data(wr_data), .conn_mac_wr(conn_mac_wr), .conn_mac(conn_mac), .conn_rd(conn_rd),
         .seen_clear(seen_clear), .seen_ready(seen_ready[p]), .seen(seens[p*2 +: 2]),
@@ -612,7 +642,10 @@ module rf_core #(
         .ev_index(ev_index[p*24 +: 24]), .ev_msn(ev_msn[p*24 +: 24]), .ev_fatal(ev_fatal[p]), .ev_still(ev_still[p]),
         .v_valid(v_valid[p]), .v_ok(v_ok),
         // Errors.
-        .judge_error(judge_error[p*3 +: 3]), .judge_conn(judge_conn[p*CW +: CW]), .judge_index(judge_index[p*24 +: 24]),
+        .judge_error(judge_error[p*4 +: 4]), .judge_conn(judge_conn[p*CW +: CW]), .judge_index(judge_index[p*24 +: 24]),
+        .judge_got(judge_got[p*32 +: 32]), .bad_what(bad_what[p*2 +: 2]), .bad_got(bad_got[p*32 +: 32]),
+        .bad_want(bad_want[p*32 +: 32]), .store_valid(store_valid[p]), .store_gives(store_gives[p]),
+        .cnp_mark_valid(cnp_valid[p]), .cnp_mark_group(cnp_group[p*GW +: GW]), .unmark_valid(unmark_valid[p]), .unmark_group(unmark_group[p*GW +: GW]),
         .bad_valid(bad_valid[p]), .bad_addr(bad_addr[p*AW +: AW]), .bad_index(bad_index[p*24 +: 24]),
         .bad_parity(bad_parity[p]), .lost_valid(lost_valid[p]), .lost_addr(lost_addr[p*AW +: AW]),
         .lost_index(lost_index[p*24 +: 24]),
@@ -622,18 +655,18 @@ module rf_core #(
         .l_queued(l_queued[p]),
         // Launch of passes.
         .free_beats(free_beats[p*CREDIT_W +: CREDIT_W]), .free_hdrs(free_hdrs[p*CREDIT_W +: CREDIT_W]),
-        .prep_busy(prep_busy[p]), .launch_valid(launch_valid[p]), .launch_member(launch_member[p]),
+        .prep_busy(prep_busy[p]), .launch_valid(launch_valid[p]), .launch_member(launch_member),
         .launch_copy(launch_copy[p]), .launch_room(launch_room[p]), .launch_block(launch_block),
         .launch_group(launch_group), .launch_lane(launch_lane), .launch_index(launch_index),
-        .launch_first(launch_first), .launch_final(launch_final), .launch_repeat(launch_repeat),
+        .launch_first(launch_first), .launch_final(launch_final), .launch_repeat(launch_repeat), .launch_queued(launch_queued),
         .launch_ackreq(launch_ackreq), .launch_level(launch_level), .launch_dtype(launch_dtype), .launch_op(launch_op),
         .launch_ref(launch_ref), .launch_lanes(launch_lanes), .launch_beats(launch_beats), .launch_beat(launch_beat),
         .launch_slot(launch_slot),
         // Readers of all ports.
-        .run_free(run_frees[p]), .run_frees(run_frees), .differs(differ[p]), .differ(differ), .fact(facts[p*19 +: 19]),
+        .run_free(run_frees[p]), .run_frees(run_frees), .differs(differ[p]), .differ(differ), .fact(facts[p*FW +: FW]),
         .facts(facts), .end_valid(end_valid[p]), .end_group(end_group[p*GW +: GW]),
         // Reduction.
-        .in_valid(in_valid[p]), .in_data(in_data[p*WIDTH +: WIDTH]), .in_member(in_member[p]),
+        .in_valid(in_valid[p]), .in_data(in_data[p*WIDTH +: WIDTH]), .in_member(in_member[p]), .in_empty(in_empty[p]),
         .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]), .in_op(in_op[p*3 +: 3]), .in_first(in_first[p]),
         .in_final(in_final[p]), .in_last(in_last[p]), .in_bad(in_bad[p]), .out_valid(out_valid[p]),
         .out_data(out_data[p*WIDTH +: WIDTH]), .out_last(out_last[p]), .out_bad(out_bad[p]));

@@ -31,6 +31,12 @@ module rf_port #(
   parameter SELECTIVE = 1,
   // 1: connections may be mirror connections.
   parameter MIRROR = 1,
+  // 1: groups may be directed.
+  parameter DIRECTED = 1,
+  // Bits of the facts of a packet (rf_bank).
+  parameter FW = (DIRECTED != 0) ? 43 : 19,
+  // Types that are built in: bit t for type t.
+  parameter [9:0] TYPES = 10'h3ff,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (
@@ -74,6 +80,10 @@ module rf_port #(
   input  wire [GROUPS*32-1:0]  g_dbase,
   input  wire [GROUPS*32-1:0]  g_hbase,
   input  wire [GROUPS*5-1:0]   g_straggler,
+  input  wire [GROUPS-1:0]     g_directed,
+  // The next first sending of the group carries a CE mark. Ranks that do not give (rf_marks).
+  input  wire [GROUPS-1:0]     g_mark,
+  input  wire [(PORTS<<(GW+LW))-1:0] silents,
   input  wire                  hash_valid,
   input  wire                  hash_table,
   input  wire [15:0]           hash_index,
@@ -161,16 +171,29 @@ module rf_port #(
   input  wire                  v_ok,
 
   // Errors.
-  output wire [2:0]            judge_error,
+  output wire [3:0]            judge_error,
   output wire [GW+LW+PW-1:0]   judge_conn,
   output wire [23:0]           judge_index,
+  output wire [31:0]           judge_got,
   output wire                  bad_valid,
   output wire [GW+LW-1:0]      bad_addr,
   output wire [23:0]           bad_index,
+  output wire [1:0]            bad_what,
+  output wire [31:0]           bad_got,
+  output wire [31:0]           bad_want,
   output wire                  bad_parity,
   output wire                  lost_valid,
   output wire [GW+LW-1:0]      lost_addr,
   output wire [23:0]           lost_index,
+
+  // Marks (rf_marks): a packet of the rank of judge_conn is stored; it gives. A CNP sets the group's mark; a marked copy
+  // has left.
+  output wire                  store_valid,
+  output wire                  store_gives,
+  output wire                  cnp_mark_valid,
+  output wire [GW-1:0]         cnp_mark_group,
+  output wire                  unmark_valid,
+  output wire [GW-1:0]         unmark_group,
 
   // Repeats.
   output wire                  q_valid,
@@ -189,7 +212,7 @@ module rf_port #(
   output wire [CREDIT_W-1:0]   free_hdrs,
   output wire                  prep_busy,
   input  wire                  launch_valid,
-  input  wire                  launch_member,
+  input  wire [PORTS-1:0]      launch_member,
   input  wire                  launch_copy,
   input  wire                  launch_room,
   input  wire [PORTS-1:0]      launch_block,
@@ -199,6 +222,7 @@ module rf_port #(
   input  wire                  launch_first,
   input  wire                  launch_final,
   input  wire                  launch_repeat,
+  input  wire                  launch_queued,
   input  wire                  launch_ackreq,
   input  wire [1:0]            launch_level,
   input  wire [3:0]            launch_dtype,
@@ -214,8 +238,8 @@ module rf_port #(
   input  wire [PORTS-1:0]      run_frees,
   output wire                  differs,
   input  wire [PORTS-1:0]      differ,
-  output wire [18:0]           fact,
-  input  wire [PORTS*19-1:0]   facts,
+  output wire [FW-1:0]         fact,
+  input  wire [PORTS*FW-1:0]   facts,
   output wire                  end_valid,
   output wire [GW-1:0]         end_group,
 
@@ -223,6 +247,7 @@ module rf_port #(
   output wire                  in_valid,
   output wire [WIDTH-1:0]      in_data,
   output wire                  in_member,
+  output wire                  in_empty,
   output wire [1:0]            in_level,
   output wire [3:0]            in_dtype,
   output wire [2:0]            in_op,
@@ -373,6 +398,7 @@ module rf_port #(
   wire                    behalf_room;
   wire                    m_valid;
   wire [1:0]              m_op;
+  wire                    m_empty;
   wire [LW+BANK_AW-1:0]   m_addr;
   wire [AW-1:0]           m_conn;
   wire                    m_selective;
@@ -396,6 +422,8 @@ module rf_port #(
   wire [6:0]              h_hlen;
   wire [12:0]             h_plen;
   wire [1:0]              h_pad;
+  wire                    h_directed;
+  wire [27:0]             h_says;
   wire [23:0]             h_psn;
   wire [23:0]             h_qpn;
   wire [23:0]             h_msn;
@@ -404,18 +432,17 @@ module rf_port #(
   wire                    x_seen_data;
   wire                    x_seen_ack;
   // A CNP of a rank that does not give: none exists while no group is directed.
-  wire                    cnp_mark_valid;
-  wire [GW-1:0]           cnp_mark_group;
   wire                    judge_idle;
   wire                    t_valid;
   wire [31:0]             t_src_ip;
 
   rf_judge #(
     .PORT(PORT), .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS), .SELECTIVE(SELECTIVE), .MIRROR(MIRROR), .PARITY(PARITY)
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .COMMANDS(COMMANDS), .SELECTIVE(SELECTIVE), .MIRROR(MIRROR), .DIRECTED(DIRECTED), .TYPES(TYPES),
+    .PARITY(PARITY)
   ) judge (
     .clk(clk), .rst(reset), .pause(pause), .enable(enable && !fault_valid), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
-    .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
+    .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .silents(silents), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
     .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(d_src_ip), .d_to_port(d_role[1]), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
     .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
@@ -427,12 +454,13 @@ module rf_port #(
     .punt_room_arp(punt_room_arp), .punt_arp(punt_arp), .pass_len(pass_len), .pass_room(pass_room),
     .pass_take(pass_take), .repeat_room(repeat_room), .repeat_take(repeat_take), .event_room(event_room),
     .event_take(event_take), .event_conn(event_conn), .event_index(event_index), .event_msn(event_msn),
-    .event_fatal(event_fatal), .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr),
+    .event_fatal(event_fatal), .event_still(event_still), .behalf_room(behalf_room), .m_valid(m_valid), .m_op(m_op), .m_empty(m_empty), .m_addr(m_addr),
     .m_conn(m_conn), .m_selective(m_selective), .m_slot(m_slot), .m_lap(m_lap), .m_done(m_done),
     .h_store(h_store), .h_addr(h_addr), .h_event(h_event), .h_behalf(h_behalf), .h_nak(h_nak), .h_cnp(h_cnp), .h_mirror(h_mirror), .h_sum(h_sum), .h_held(held_valid),
     .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
+    .h_directed(h_directed), .h_says(h_says),
     .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
-    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_index(judge_index), .cnp_mark_valid(cnp_mark_valid), .cnp_mark_group(cnp_mark_group), .bad(judge_bad), .idle(judge_idle));
+    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_got(judge_got), .x_index(judge_index), .cnp_mark_valid(cnp_mark_valid), .cnp_mark_group(cnp_mark_group), .bad(judge_bad), .idle(judge_idle));
 
   rf_seen #(.CW(CW)) signs (
     .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(judge_conn), .clr_bits(seen_clear),
@@ -513,11 +541,11 @@ module rf_port #(
 
   rf_bank #(
     .WIDTH(WIDTH), .LANES(LANES), .LW(LW), .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .AW(MW), .COMMANDS(COMMANDS),
-    .MIRROR(MIRROR), .PARITY(PARITY)
+    .MIRROR(MIRROR), .DIRECTED(DIRECTED), .FW(FW), .PARITY(PARITY)
   ) bank (
-    .clk(clk), .rst(reset), .m_valid(m_valid), .m_op(m_op), .m_addr(m_addr), .m_conn(m_where[MW-1:0]), .m_done(m_done),
+    .clk(clk), .rst(reset), .m_valid(m_valid), .m_op(m_op), .m_empty(m_empty), .m_addr(m_addr), .m_conn(m_where[MW-1:0]), .m_done(m_done),
     .h_store(h_store), .h_addr(h_addr), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen),
-    .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .h_mirror(h_mirror), .h_sum(h_sum), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
+    .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .h_directed(h_directed), .h_says(h_says), .h_mirror(h_mirror), .h_sum(h_sum), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
     .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .o_bad(o_bad), .punt_valid(punt_valid),
     .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn(c_where[MW-1:0]),
     .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .beat_bad(beat_bad), .fact_read(fact_read),
@@ -547,10 +575,13 @@ module rf_port #(
   // Passes.
   wire                copy_repeat;
   wire                copy_ackreq;
-  wire [12:0]         copy_plen;
+  wire                copy_directed;
+  wire                copy_wants;
+  wire                copy_mark;
   wire                pack_valid;
   wire                pack_room;
   wire [4:0]          pack_copies;
+  wire [4:0]          pack_fulls;
   wire                pack_drop;
   wire [CREDIT_W-1:0] pack_length;
   wire [14:0]         pack_tail;
@@ -566,24 +597,28 @@ module rf_port #(
 
   rf_reader #(
     .PORT(PORT), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2),
-    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W), .PARITY(PARITY)
+    .BANK_AW(BANK_AW), .HDR_AW(HDR_AW), .CREDIT_W(CREDIT_W), .DIRECTED(DIRECTED), .FW(FW), .PARITY(PARITY)
   ) reader (
-    .clk(clk), .rst(reset), .g_error(g_error), .launch_valid(launch_valid), .launch_member(launch_member),
+    .clk(clk), .rst(reset), .g_error(g_error), .g_directed(g_directed), .g_mark(g_mark), .launch_valid(launch_valid), .launch_member(launch_member),
     .launch_copy(launch_copy), .launch_room(launch_room), .launch_block(launch_block), .launch_group(launch_group),
     .launch_lane(launch_lane), .launch_index(launch_index), .launch_first(launch_first), .launch_final(launch_final),
-    .launch_repeat(launch_repeat), .launch_ackreq(launch_ackreq), .launch_level(launch_level),
+    .launch_repeat(launch_repeat), .launch_queued(launch_queued), .launch_ackreq(launch_ackreq), .launch_level(launch_level),
     .launch_dtype(launch_dtype), .launch_op(launch_op), .launch_ref(launch_ref), .launch_lanes(launch_lanes),
     .launch_beats(launch_beats), .launch_beat(launch_beat), .launch_slot(launch_slot), .prep_busy(prep_busy),
     .run_free(run_free), .run_frees(run_frees), .differs(differs), .differ(differ), .fact_read(fact_read),
     .fact_addr(fact_addr), .facts(facts), .fact_bad(fact_bad), .beat_bad(beat_bad), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read),
-    .beat_addr(beat_addr), .in_valid(in_valid), .in_member(in_member), .in_level(in_level), .in_dtype(in_dtype),
+    .beat_addr(beat_addr), .in_valid(in_valid), .in_member(in_member), .in_empty(in_empty), .in_level(in_level), .in_dtype(in_dtype),
     .in_op(in_op), .in_first(in_first), .in_final(in_final), .in_last(in_last), .lost_valid(op_lost),
     .lost_group(op_addr[AW-1:LW]), .lost_lane(op_addr[LW-1:0]), .lost_index(op_index), .copy_valid(copy_valid),
-    .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen), .pack_valid(pack_valid),
-    .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop), .pack_length(pack_length),
+    .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
+    .copy_mark(copy_mark), .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop), .pack_length(pack_length),
     .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs), .bad_valid(bad_valid), .bad_parity(bad_parity),
-    .bad_group(bad_addr[AW-1:LW]), .bad_lane(bad_addr[LW-1:0]), .bad_index(bad_index), .end_valid(end_valid),
+    .bad_group(bad_addr[AW-1:LW]), .bad_lane(bad_addr[LW-1:0]), .bad_index(bad_index), .bad_what(bad_what),
+    .bad_got(bad_got), .bad_want(bad_want), .unmark_valid(unmark_valid), .unmark_group(unmark_group), .end_valid(end_valid),
     .end_group(end_group), .idle(reader_idle));
+
+  assign store_valid = h_store;
+  assign store_gives = h_says[27];
 
   assign in_bad     = op_lost;
   assign lost_valid = op_lost || res_lost;
@@ -599,22 +634,23 @@ module rf_port #(
   wire [6:0]       res_e_hlen;
   wire [13:0]      res_e_plen;
   wire             res_repeat;
+  wire             res_empty;
   wire             res_p_valid;
   wire             res_p_ready;
   wire [WIDTH-1:0] res_p_data;
   wire             res_p_last;
   wire             results_idle;
 
-  rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W), .AW(AW), .MIRROR(MIRROR), .PARITY(PARITY)) results (
+  rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W), .AW(AW), .MIRROR(MIRROR), .DIRECTED(DIRECTED), .PARITY(PARITY)) results (
     .clk(clk), .rst(reset), .free_beats(free_beats), .free_hdrs(free_hdrs),
     .take_valid(launch_valid && launch_first && launch_room), .take_beats(launch_beats), .take_hdrs(launch_lanes),
-    .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen),
-    .copy_addr(bad_addr), .copy_index(bad_index),
-    .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
+    .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
+    .copy_mark(copy_mark), .copy_addr(bad_addr), .copy_index(bad_index),
+    .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop),
     .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
     .hdr_data(hdr_data), .hdr_bad(hdr_bad), .hdr_mirror(to_mirror), .hdr_mac(to_mac), .out_valid(out_valid), .out_data(out_data), .out_last(out_last),
     .out_bad(out_bad), .e_valid(res_e_valid),
-    .e_ready(res_e_ready), .e_hdr(res_e_hdr), .e_hlen(res_e_hlen), .e_plen(res_e_plen), .e_repeat(res_repeat),
+    .e_ready(res_e_ready), .e_hdr(res_e_hdr), .e_hlen(res_e_hlen), .e_plen(res_e_plen), .e_repeat(res_repeat), .e_empty(res_empty),
     .soon(res_soon), .p_valid(res_p_valid), .p_ready(res_p_ready), .p_data(res_p_data), .p_last(res_p_last),
     .lost_valid(res_lost), .lost_addr(res_addr), .lost_index(res_index), .bad(res_bad), .idle(results_idle));
 
@@ -638,7 +674,7 @@ module rf_port #(
 
   rf_port_tx #(.WIDTH(WIDTH)) tx (
     .clk(clk), .rst(reset), .share(tx_share), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
-    .res_e_hdr(res_e_hdr), .res_e_hlen(res_e_hlen), .res_e_plen(res_e_plen), .res_p_valid(res_p_valid),
+    .res_e_hdr(res_e_hdr), .res_e_hlen(res_e_hlen), .res_e_plen(res_e_plen), .res_e_empty(res_empty), .res_p_valid(res_p_valid),
     .res_p_ready(res_p_ready), .res_p_data(res_p_data), .res_p_last(res_p_last), .ack_e_valid(ack_e_valid),
     .ack_e_ready(ack_e_ready), .ack_e_hdr(ack_e_hdr), .ack_e_hlen(ack_e_hlen), .for_e_valid(for_e_valid),
     .for_e_ready(for_e_ready), .for_more(for_more), .for_e_len(for_e_len), .for_p_valid(for_p_valid), .for_p_ready(for_p_ready),
@@ -739,7 +775,7 @@ module rf_port #(
     end
   endgenerate
 
-  wire unused_bits = &{1'b0, held_body, cnp_mark_valid, cnp_mark_group};
+  wire unused_bits = &{1'b0, held_body};
 
 endmodule
 

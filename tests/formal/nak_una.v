@@ -27,6 +27,7 @@ module nak_una (
   input wire [23:0]  qpn,
   input wire         to_port,
   input wire         mirror,
+  input wire [7:0]   silents,
   input wire [23:0]  next,
   input wire [23:0]  sent,
   input wire [23:0]  una,
@@ -109,7 +110,7 @@ module nak_una (
   wire         x_seen_data;
   wire         x_seen_ack;
   wire [2:0]   x_conn;
-  wire [2:0]   x_error;
+  wire [3:0]   x_error;
   wire [23:0]  x_index;
   wire         judge_idle;
 
@@ -117,7 +118,7 @@ module nak_una (
     .PORT(0), .PORTS(2), .LANES(2), .GROUPS(2), .GW(1), .LW(1), .PW(1), .BANK_AW(4), .HDR_AW(4), .COMMANDS(8), .PARITY(0)
   ) judge (
     .clk(clk), .rst(rst), .pause(1'b0), .enable(1'b1), .hold(1'b0), .g_live(2'b11), .g_error(2'b00), .g_cfg(g_cfg), .g_dbase(64'd0),
-    .g_hbase(64'd0), .g_straggler(g_straggler), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(8'd0),
+    .g_hbase(64'd0), .g_straggler(g_straggler), .silents(silents), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(8'd0),
     .d_len(14'd0), .d_hdr({639'd0, age_q[2]}), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(32'd0), .d_to_port(to_port), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(24'd0),
     .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state), .f_read(f_read),

@@ -1,7 +1,8 @@
 // The readers of all ports, driven by any caller that satisfies pass_caller.v: they meet the requirements of rf_reduce
 // (reduce_caller.v). At an arbitrary port every launched pass begins at the reduction in its turn and delivers, one
-// after another, the beats of its lane from the first one of its slot on: as many as its packet has, and no others.
-// Facts are arbitrary, of packets that the judge accepts: not empty, not longer than the MTU.
+// after another, the beats of its lane from the first one of its slot on: as many as its packet has, and no others. Those
+// who gave are the operands: a lane without one is passed over, but for the final lane of a packet that has operands.
+// Facts are arbitrary, of packets that the judge accepts: with an operand they are not empty, none is longer than the MTU.
 `include "rf_regs.vh"
 
 module pass_read #(
@@ -32,7 +33,7 @@ module pass_read #(
   input wire [5:0]          launch_beats,
   input wire [3:0]          launch_beat,
   input wire [3:0]          launch_slot,
-  input wire [PORTS*19-1:0] fact_words
+  input wire [PORTS*43-1:0] fact_words
 );
 
 `include "rf_start.vh"
@@ -48,6 +49,7 @@ module pass_read #(
   (* anyconst *) reg [GROUPS*PORTS-1:0]       g_block;
   (* anyconst *) reg [GROUPS*LANES*PORTS-1:0] g_members;
   (* anyconst *) reg [GROUPS*PW-1:0]          g_ref;
+  (* anyconst *) reg [GROUPS-1:0]             g_directed;
 
   wire [PORTS-1:0]              prep_busy;
   wire [GROUPS-1:0]             open;
@@ -96,6 +98,7 @@ module pass_read #(
   wire [PORTS*5-1:0]  beat_addr;
   wire [PORTS-1:0]    in_valid;
   wire [PORTS-1:0]    in_member;
+  wire [PORTS-1:0]    in_empty;
   wire [PORTS*2-1:0]  in_level;
   wire [PORTS*4-1:0]  in_dtype;
   wire [PORTS*3-1:0]  in_op;
@@ -103,8 +106,8 @@ module pass_read #(
   wire [PORTS-1:0]    in_final;
   wire [PORTS-1:0]    in_last;
   wire [PORTS-1:0]    idle;
-  wire [PORTS*32-1:0] kept;
-  reg  [PORTS*19-1:0] facts;
+  wire [PORTS*40-1:0] kept;
+  reg  [PORTS*43-1:0] facts;
   wire [31:0]         cfg   = g_cfg[launch_group*32 +: 32];
   wire [13:0]         most  = 14'd1 << cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
 
@@ -117,10 +120,13 @@ module pass_read #(
       wire        copy_valid;
       wire        copy_repeat;
       wire        copy_ackreq;
-      wire [12:0] copy_plen;
+      wire        copy_directed;
+      wire        copy_wants;
+      wire        copy_mark;
       wire        pack_valid;
       wire        pack_room;
       wire [4:0]  pack_copies;
+      wire [4:0]  pack_fulls;
       wire        pack_drop;
       wire [5:0]  pack_length;
       wire [14:0] pack_tail;
@@ -130,39 +136,47 @@ module pass_read #(
       wire        bad_group;
       wire        bad_lane;
       wire [23:0] bad_index;
+      wire [1:0]  bad_what;
+      wire [31:0] bad_got;
+      wire [31:0] bad_want;
+      wire        unmark_valid;
+      wire        unmark_group;
       wire        end_valid;
       wire        end_group;
 
       rf_reader #(
         .PORT(p), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
-        .HDR_AW(HDR_AW), .CREDIT_W(6), .PARITY(0)
+        .HDR_AW(HDR_AW), .CREDIT_W(6), .DIRECTED(1), .PARITY(0)
       ) reader (
-        .clk(clk), .rst(rst), .g_error(g_error), .launch_valid(launch_valid[p]), .launch_member(launch_member[p]),
+        .clk(clk), .rst(rst), .g_error(g_error), .g_directed(g_directed), .g_mark({GROUPS{1'b0}}),
+        .launch_valid(launch_valid[p]), .launch_member(launch_member),
         .launch_copy(launch_copy[p]), .launch_room(1'b0), .launch_block(launch_block), .launch_group(launch_group),
         .launch_lane(launch_lane), .launch_index(launch_index), .launch_first(launch_first), .launch_final(launch_final),
-        .launch_repeat(1'b0), .launch_ackreq(1'b0), .launch_level(launch_level), .launch_dtype(launch_dtype),
+        .launch_repeat(1'b0), .launch_queued(1'b0), .launch_ackreq(1'b0), .launch_level(launch_level), .launch_dtype(launch_dtype),
         .launch_op(launch_op), .launch_ref(launch_ref), .launch_lanes(5'd1), .launch_beats(launch_beats),
         .launch_beat(launch_beat), .launch_slot(launch_slot), .prep_busy(prep_busy[p]), .run_free(run_frees[p]),
         .run_frees(run_frees), .differs(differ[p]), .differ(differ), .fact_read(fact_read[p]), .fact_addr(fact_addr),
         .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read[p]), .beat_addr(beat_addr[p*5 +: 5]),
-        .in_valid(in_valid[p]), .in_member(in_member[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]),
+        .in_valid(in_valid[p]), .in_member(in_member[p]), .in_empty(in_empty[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]),
         .in_op(in_op[p*3 +: 3]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
         .fact_bad(1'b0), .beat_bad(1'b0),
-        .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_plen(copy_plen),
-        .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_drop(pack_drop),
+        .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
+        .copy_mark(copy_mark), .bad_what(bad_what), .bad_got(bad_got), .bad_want(bad_want), .unmark_valid(unmark_valid),
+        .unmark_group(unmark_group),
+        .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop),
         .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
         .bad_valid(bad_valid), .bad_group(bad_group), .bad_lane(bad_lane), .bad_index(bad_index), .end_valid(end_valid),
         .end_group(end_group), .idle(idle[p])
 `ifdef FORMAL
-        , .f_kept(kept[p*32 +: 32])
+        , .f_kept(kept[p*40 +: 40])
 `endif
       );
 
       always @(posedge clk)
-        if (fact_read[p]) facts[p*19 +: 19] <= fact_words[p*19 +: 19];
+        if (fact_read[p]) facts[p*43 +: 43] <= fact_words[p*43 +: 43];
 
       always @*
-        if (fact_read[p]) assume (fact_words[p*19 +: 13] != 0 && fact_words[p*19 +: 13] <= most);
+        if (fact_read[p]) assume ((fact_words[p*43 +: 13] != 0) == fact_words[p*43+42] && fact_words[p*43 +: 13] <= most);
     end
   endgenerate
 
@@ -173,7 +187,7 @@ module pass_read #(
   wire [PORTS*11-1:0] same;
 
   reduce_caller #(.PORTS(PORTS), .BEATS_MAX(BEATS_MAX)) reduce (
-    .clk(clk), .rst(rst), .in_valid(in_valid), .in_member(in_member), .in_level(in_level), .in_dtype(in_dtype), .in_op(in_op),
+    .clk(clk), .rst(rst), .in_valid(in_valid), .in_member(in_member), .in_empty(in_empty), .in_level(in_level), .in_dtype(in_dtype), .in_op(in_op),
     .in_first(in_first), .in_final(in_final), .in_last(in_last), .beat(beat), .beats(beats), .inside(inside), .more(more),
     .same_as(same));
 
@@ -182,8 +196,10 @@ module pass_read #(
 
   always @* assume (rst == !f_started && at < PORTS);
 
-  // {first beat of the slot, lane, group, rank here, first, final}
+  // {first beat of the slot, lane, group, operand here, first, final}: as told, the operand and the first lane still those
+  // of the ranks.
   wire [8:0]  told = {launch_beat, launch_lane, launch_group, launch_member[at], launch_first, launch_final};
+  reg  [PORTS-1:0] members_q;
   reg  [8:0]  prep_q;
   reg         busy_q;
   reg         s1_valid_q;
@@ -197,21 +213,52 @@ module pass_read #(
   // It began in the cycle before.
   wire        begun = busy_q && !prep_busy[at];
 
+  // Operands of the lane; those of the packet so far, and the length of its first one.
+  reg         s1_empty_q;
+  reg         s2_empty_q;
+  reg         now_empty_q;
+  reg         had_q;
+  reg  [12:0] had_plen_q;
+  wire        had = had_q && !prep_q[1];
+  reg         any;
+  reg  [12:0] any_plen;
+  integer     a;
+
+  always @* begin
+    any      = 1'b0;
+    any_plen = 13'd0;
+    for (a = PORTS - 1; a >= 0; a = a - 1)
+      if (members_q[a] && facts[a*43+42]) begin
+        any      = 1'b1;
+        any_plen = facts[a*43 +: 13];
+      end
+  end
+
+  wire        has      = had || any;
+  wire [12:0] has_plen = had ? had_plen_q : any_plen;
+  wire        had_now  = begun ? has : had_q;
+  wire [12:0] had_plen = begun ? has_plen : had_plen_q;
+
   always @(posedge clk) begin
     busy_q <= !rst && prep_busy[at];
     if (launch_valid[at]) prep_q <= told;
-    s1_valid_q <= !rst && begun;
+    if (launch_valid[at]) members_q <= launch_member;
+    if (begun) {had_q, had_plen_q} <= {has, has_plen};
+    s1_valid_q <= !rst && begun && (any || (prep_q[0] && has));
     s2_valid_q <= !rst && s1_valid_q;
-    s1_q       <= prep_q;
+    s1_q       <= {prep_q[8:3], prep_q[2] && facts[at*43+42], !had, prep_q[0]};
+    s1_empty_q <= !any;
+    s2_empty_q <= s1_empty_q;
     s2_q       <= s1_q;
-    s1_plen_q  <= facts[g_ref[prep_q[3]*PW +: PW]*19 +: 13];
+    s1_plen_q  <= has_plen;
     s2_plen_q  <= s1_plen_q;
     if (s2_valid_q) now_q <= s2_q;
-    if (s2_valid_q && s2_q[1]) plen_q <= s2_plen_q;
+    if (s2_valid_q) {now_empty_q, plen_q} <= {s2_empty_q, s2_plen_q};
   end
 
   wire [8:0]  now  = s2_valid_q ? s2_q : now_q;
-  wire [12:0] plen = (s2_valid_q && s2_q[1]) ? s2_plen_q : plen_q;
+  wire [12:0] plen = s2_valid_q ? s2_plen_q : plen_q;
+  wire        none = s2_valid_q ? s2_empty_q : now_empty_q;
   wire [3:0]  k    = beat[at*4 +: 4];
 
   // What was read two cycles ago.
@@ -233,6 +280,7 @@ module pass_read #(
       assert (s2_valid_q == (in_valid[at] && !inside[at]));
       if (in_valid[at]) begin
         assert (in_member[at] == now[2] && in_first[at] == now[1] && in_final[at] == now[0]);
+        assert (in_empty[at] == none);
         assert (in_last[at] == ((k + 32'd1) << BYTES_LOG2 >= plen));
         if (in_member[at]) assert (a2_q == {now[4], from});
       end
@@ -242,14 +290,24 @@ module pass_read #(
   // Invariants that make this inductive: values that are stable while a port is idle belong to the packet in progress
   // there, if any.
   always @*
-    if (f_started && !rst && idle[at] && more[at]) assert (plen_q == kept[at*32 +: 13]);
+    if (f_started && !rst && idle[at] && more[at]) assert (had_now && had_plen == kept[at*40 +: 13]);
+
+  reg         under_at;
+
+  always @* begin
+    under_at = 1'b0;
+    for (a = 0; a < GROUPS; a = a + 1)
+      if (open[a] && g_block[a*PORTS + at]) under_at = 1'b1;
+  end
+
+  always @*
+    if (f_started && !rst && idle[at] && under_at) assert (had_now == kept[at*40+39] && (!had_now || had_plen == kept[at*40 +: 13]));
 
   generate
     for (g = 0; g < GROUPS; g = g + 1) begin : f_group
       wire [31:0] mine  = g_cfg[g*32 +: 32];
       wire [4:0]  lanes = mine[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
-      wire [8:0]  form  = {mine[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS], mine[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS],
-                           mine[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]};
+      wire [1:0]  deep  = mine[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
 
       always @*
         if (f_started && !rst && open[g]) assert (next_lane[g*LW +: LW] != 0 && next_lane[g*LW +: LW] < lanes);
@@ -259,17 +317,19 @@ module pass_read #(
             assert ((g_block[g*PORTS +: PORTS] & g_block[l*PORTS +: PORTS]) == 0);
       end
       for (p = 0; p < PORTS; p = p + 1) begin : f_here
-        wire [12:0] words = (kept[p*32 +: 13] + 13'd7) >> BYTES_LOG2;
+        wire [12:0] words = (kept[p*40 +: 13] + 13'd7) >> BYTES_LOG2;
+        wire [8:0]  form  = {kept[p*40+32 +: 7], deep};
 
         always @*
           if (f_started && !rst && idle[p] && open[g] && g_block[g*PORTS + p])
-            assert (more[p] && same[p*11 +: 9] == form && !same[p*11+10] && words == beats[p*4 +: 4] + 13'd1);
+            assert (more[p] == kept[p*40+39] &&
+                    (!more[p] || (same[p*11 +: 9] == form && !same[p*11+10] && words == beats[p*4 +: 4] + 13'd1)));
       end
     end
     for (p = 0; p < PORTS; p = p + 1) begin : f_port
       wire [GROUPS-1:0] under;
-      wire [3:0]        spacing = kept[p*32+19 +: 4];
-      wire [5:0]        left    = kept[p*32+23 +: 6];
+      wire [3:0]        spacing = kept[p*40+19 +: 4];
+      wire [5:0]        left    = kept[p*40+23 +: 6];
 
       for (g = 0; g < GROUPS; g = g + 1) begin : f_under
         assign under[g] = open[g] && g_block[g*PORTS + p];
@@ -277,8 +337,8 @@ module pass_read #(
       always @*
         if (f_started && !rst) begin
           assert (spacing < `RF_REDUCE_PASS_MIN);
-          if (kept[p*32+29]) assert (left != 0 && left <= BEATS_MAX);
-          if (idle[p]) assert (!inside[p] && more[p] == (under != 0));
+          if (kept[p*40+29]) assert (left != 0 && left <= BEATS_MAX);
+          if (idle[p]) assert (!inside[p] && more[p] == (under != 0 && kept[p*40+39]));
         end
     end
   endgenerate
@@ -287,6 +347,8 @@ module pass_read #(
     if (f_started && !rst) begin
       cover (in_valid[at] && in_last[at] && in_final[at] && now[4] && k == 4'd1 && at == 0);
       cover (in_valid == 2'b11 && in_first == 2'b01);
+      cover (in_valid[at] && in_empty[at] && in_last[at] && k == 4'd1);
+      cover (in_valid[at] && in_first[at] && in_final[at] && now[4]);
     end
 
 endmodule

@@ -25,7 +25,7 @@ wire [PORTS-1:0]   f_more;
 wire [PORTS*11-1:0] f_same;
 
 reduce_caller #(.PORTS(PORTS), .BEATS_MAX(BEATS_MAX)) caller (
-  .clk(clk), .rst(rst), .in_valid(in_valid), .in_member(in_member), .in_level(in_level), .in_dtype(in_dtype), .in_op(in_op),
+  .clk(clk), .rst(rst), .in_valid(in_valid), .in_member(in_member), .in_empty(in_empty), .in_level(in_level), .in_dtype(in_dtype), .in_op(in_op),
   .in_first(in_first), .in_final(in_final), .in_last(in_last), .beat(f_beat), .beats(f_beats), .inside(f_inside),
   .more(f_more), .same_as(f_same));
 

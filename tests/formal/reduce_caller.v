@@ -1,6 +1,6 @@
 // The requirements of rf_reduce on its caller (the header of rf_reduce; rf_reduce_check.vh is the same for simulation):
-// passes without gaps, identical on all ports of a block, with at least one rank; the lanes of a packet one after
-// another, of equal length, far enough apart. pass_read.proof shows this for the readers; pass_reduce.proof assumes it.
+// passes without gaps, identical on all ports of a block, with at least one operand, or none in the final one of several
+// lanes; the lanes of a packet one after another, of equal length, far enough apart. pass_read.proof shows this for the readers; pass_reduce.proof assumes it.
 `include "rf_reduce.vh"
 
 module reduce_caller #(
@@ -11,6 +11,7 @@ module reduce_caller #(
   input  wire               rst,
   input  wire [PORTS-1:0]   in_valid,
   input  wire [PORTS-1:0]   in_member,
+  input  wire [PORTS-1:0]   in_empty,
   input  wire [PORTS*2-1:0] in_level,
   input  wire [PORTS*4-1:0] in_dtype,
   input  wire [PORTS*3-1:0] in_op,
@@ -90,7 +91,8 @@ module reduce_caller #(
               if (q >= low && q < low + (8'd1 << level))
                 assert (in_valid[q] && same == {in_final[q], in_first[q], in_dtype[q*4 +: 4], in_op[q*3 +: 3], in_level[q*2 +: 2],
                                                 in_last[q]});
-            assert ((in_member >> low & ~(8'hff << (8'd1 << level))) != 0);
+            assert (((in_member >> low & ~(8'hff << (8'd1 << level))) == 0) == in_empty[p]);
+            if (in_empty[p]) assert (!in_first[p] && in_final[p]);
             assert (beat_q < BEATS_MAX);
             if (inside_q) assert (same[11:1] == same_q);
             else assert (in_first[p] == !more_q);

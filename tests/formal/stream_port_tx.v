@@ -10,6 +10,8 @@ module stream_port_tx (
   input wire [7:0] in_data,
   // The header fields of a frame, and the length of the firmware's frame.
   input wire [7:0] in_tag,
+  // The result on offer has no beats.
+  input wire       in_empty,
   input wire       e_ready,
   input wire       p_ready,
   input wire [3:0] share,
@@ -32,10 +34,11 @@ module stream_port_tx (
   wire [3:0]       sent;
   wire             idle;
 
-  // Results, ACKs, foreign frames, the firmware. The firmware's frame is header and beat in one; ACKs have no beats.
+  // Results, ACKs, foreign frames, the firmware. The firmware's frame is header and beat in one; ACKs and empty results
+  // have no beats, but a beat of a later result may be on offer.
   rf_port_tx #(.WIDTH(2)) box (
     .clk(clk), .rst(rst), .share(share), .res_soon(res_soon), .res_e_valid(in_e[0]), .res_e_ready(e_taken[0]),
-    .res_e_hdr({638'd0, in_tag[1:0]}), .res_e_hlen(7'd0), .res_e_plen(14'd0), .res_p_valid(in_p[0]),
+    .res_e_hdr({638'd0, in_tag[1:0]}), .res_e_hlen(7'd0), .res_e_plen(14'd0), .res_e_empty(in_empty), .res_p_valid(in_p[0]),
     .res_p_ready(p_taken[0]), .res_p_data(in_data[1:0]), .res_p_last(in_last[0]), .ack_e_valid(in_e[1]),
     .ack_e_ready(e_taken[1]), .ack_e_hdr({638'd0, in_tag[3:2]}), .ack_e_hlen(7'd0), .for_e_valid(in_e[2]),
     .for_e_ready(e_taken[2]), .for_more(more), .for_e_len({12'd0, in_tag[5:4]}), .for_p_valid(in_p[2]), .for_p_ready(p_taken[2]),
@@ -53,7 +56,7 @@ module stream_port_tx (
   wire       begun = e_valid && e_ready;
   wire       beat  = p_valid && p_ready;
   wire [3:0] from  = inside_q ? from_q : sent;
-  wire       empty = sent == 4'b0010;
+  wire       empty = sent[1] || (sent[0] && in_empty);
 
   always @(posedge clk)
     if (rst) inside_q <= 1'b0;
@@ -63,7 +66,7 @@ module stream_port_tx (
   always @(posedge clk)
     if (begun) from_q <= sent;
 
-  stream #(.WIDTH(2), .IN(1)) in_e0 (.clk(clk), .rst(rst), .valid(in_e[0]), .ready(e_taken[0]), .data(in_tag[1:0]));
+  stream #(.WIDTH(3), .IN(1)) in_e0 (.clk(clk), .rst(rst), .valid(in_e[0]), .ready(e_taken[0]), .data({in_empty, in_tag[1:0]}));
   stream #(.WIDTH(2), .IN(1)) in_e1 (.clk(clk), .rst(rst), .valid(in_e[1]), .ready(e_taken[1]), .data(in_tag[3:2]));
   stream #(.WIDTH(2), .IN(1)) in_e2 (.clk(clk), .rst(rst), .valid(in_e[2]), .ready(e_taken[2]), .data(in_tag[5:4]));
   stream #(.WIDTH(3), .IN(1)) in_p0 (
@@ -77,7 +80,7 @@ module stream_port_tx (
     assume (rst == !f_started);
     // rf_results offers a packet with its first beat, and no beat outside of a packet; a frame of the firmware has no
     // gaps.
-    if (in_e[0]) assume (in_p[0]);
+    if (in_e[0] && !in_empty) assume (in_p[0]);
     if (inside_q && from_q[3]) assume (in_p[3]);
   end
 
@@ -102,6 +105,7 @@ module stream_port_tx (
       cover (beat && p_last && from_q[3] && inside_q);
       cover (beat && p_last && from_q[2] && inside_q);
       cover (sent[1]);
+      cover (sent[0] && in_empty && in_p[0]);
     end
 
 endmodule

@@ -1,6 +1,6 @@
 // rf_results, with a scheduler that reserves room for one packet at a time and a reduction that delivers the announced
-// results. Packets have one or two beats, room for one or two headers, and none to two copies. Headers arrive before
-// their packet is announced. At most two packets wait for their beats. Some passes have no room or are dropped.
+// results. Packets have one or two beats or none, room for one or two headers, and none to two copies, full or empty.
+// Headers arrive before their packet is announced. At most two packets wait for their beats. Some passes have no room or are dropped.
 // rf_egress takes beats from the header on. The queues are those of queue.v.
 //
 // The headers and beats that leave match the copies of the packets kept, and the last beat of each copy is marked. No
@@ -15,10 +15,12 @@ module stream_results_count (
   input wire       take_two,
   input wire [1:0] take_hdrs,
   input wire       copy_valid,
+  input wire       copy_wants,
   input wire       pack_valid,
   input wire       pack_room,
   input wire       pack_drop,
   input wire       pack_two,
+  input wire       pack_none,
   input wire       out_valid,
   input wire       e_ready,
   input wire       p_ready,
@@ -34,6 +36,7 @@ module stream_results_count (
   wire [6:0]   e_hlen;
   wire [13:0]  e_plen;
   wire         e_repeat;
+  wire         e_empty;
   wire         soon;
   wire         p_valid;
   wire [63:0]  p_data;
@@ -45,20 +48,22 @@ module stream_results_count (
   reg  [1:0]   beats_q;
   reg  [1:0]   hdrs_q;
   reg  [1:0]   copies_q;
+  reg  [1:0]   fulls_q;
   reg  [1:0]   come0_q;
   reg  [1:0]   come1_q;
-  wire         kept = pack_valid && pack_room && !pack_drop && copies_q != 2'd0;
-  wire [1:0]   length = pack_room ? beats_q : {pack_two, !pack_two};
+  wire         leaves_some = pack_valid && pack_room && !pack_drop && copies_q != 2'd0;
+  wire         kept = leaves_some && fulls_q != 2'd0 && !pack_none;
+  wire [1:0]   length = pack_none ? 2'd0 : pack_room ? beats_q : {pack_two, !pack_two};
   wire [1:0]   wants = {take_two, !take_two};
   wire         out_last = come0_q == 2'd1;
 
   rf_results #(.WIDTH(64), .BEATS(4), .HDRS(2), .CREDIT_W(3), .PARITY(0)) box (
     .clk(clk), .rst(rst), .free_beats(free_beats), .free_hdrs(free_hdrs), .take_valid(take), .take_beats({1'b0, wants}),
-    .take_hdrs({3'd0, take_hdrs}), .copy_valid(copy_valid), .copy_repeat(1'b0), .copy_ackreq(1'b0), .copy_plen(13'd0),
-    .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies({3'd0, copies_q}), .pack_drop(pack_drop),
+    .take_hdrs({3'd0, take_hdrs}), .copy_valid(copy_valid), .copy_repeat(1'b0), .copy_ackreq(1'b0), .copy_directed(1'b1), .copy_wants(copy_wants), .copy_mark(1'b0),
+    .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies({3'd0, copies_q}), .pack_fulls({3'd0, fulls_q}), .pack_drop(pack_drop),
     .pack_length({1'b0, length}), .pack_tail(15'd0), .pack_beats({1'b0, beats_q}), .pack_hdrs({3'd0, hdrs_q}),
     .hdr_data(648'd0), .out_valid(out_valid), .out_data(64'd0), .out_last(out_last), .out_bad(1'b0), .hdr_bad(1'b0), .hdr_mirror(1'b0), .hdr_mac(48'd0), .copy_addr(4'd0), .copy_index(24'd0), .e_valid(e_valid), .e_ready(e_ready),
-    .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .soon(soon), .p_valid(p_valid), .p_ready(p_ready),
+    .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .e_empty(e_empty), .soon(soon), .p_valid(p_valid), .p_ready(p_ready),
     .p_data(p_data), .p_last(p_last), .idle(idle));
 
   // Between a packet's header and its last beat.
@@ -71,7 +76,7 @@ module stream_results_count (
     if (copy_valid) assume (copies_q < hdrs_q);
     if (pack_valid) assume (come1_q == 2'd0 && (!pack_room || (beats_q != 2'd0 && !copy_valid)));
     if (out_valid) assume (come0_q != 2'd0);
-    if (p_ready) assume (inside_q || (e_valid && e_ready));
+    if (p_ready) assume (inside_q || (e_valid && e_ready && !e_empty));
   end
 
   always @(posedge clk)
@@ -79,15 +84,21 @@ module stream_results_count (
       beats_q  <= 2'd0;
       hdrs_q   <= 2'd0;
       copies_q <= 2'd0;
+      fulls_q  <= 2'd0;
     end else if (take) begin
       beats_q  <= wants;
       hdrs_q   <= take_hdrs;
       copies_q <= 2'd0;
+      fulls_q  <= 2'd0;
     end else if (pack_valid && pack_room) begin
       beats_q  <= 2'd0;
       hdrs_q   <= 2'd0;
       copies_q <= 2'd0;
-    end else if (copy_valid) copies_q <= copies_q + 2'd1;
+      fulls_q  <= 2'd0;
+    end else if (copy_valid) begin
+      copies_q <= copies_q + 2'd1;
+      fulls_q  <= fulls_q + {1'b0, copy_wants};
+    end
 
   always @(posedge clk)
     if (rst) begin
@@ -104,7 +115,7 @@ module stream_results_count (
 
   always @(posedge clk)
     if (rst || (p_valid && p_ready && p_last)) inside_q <= 1'b0;
-    else if (e_valid && e_ready) inside_q <= 1'b1;
+    else if (e_valid && e_ready && !e_empty) inside_q <= 1'b1;
 
   // Packets whose beats are to be read, packets whose headers are to leave.
   (* hierconn *) wire [2:0]  \box.r_count ;
@@ -114,7 +125,7 @@ module stream_results_count (
   (* hierconn *) wire [67:0] \box.packets.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.n_count ;
   (* hierconn *) wire [4:0]  \box.n_done_q ;
-  (* hierconn *) wire [23:0] \box.counts.g_plain.fifo.words ;
+  (* hierconn *) wire [55:0] \box.counts.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.h_count ;
   (* hierconn *) wire [6:0]  \box.w_count ;
   (* hierconn *) wire [63:0] \box.ways.g_plain.fifo.words ;
@@ -136,7 +147,7 @@ module stream_results_count (
   reg          two_q;
   reg          marked_q;
   wire         left = p_valid && p_ready;
-  wire [3:0]   all = copies_q == 2'd2 ? {1'b0, beats_q, 1'b0} : {2'd0, beats_q};
+  wire [3:0]   all = fulls_q == 2'd2 ? {1'b0, beats_q, 1'b0} : {2'd0, beats_q};
   wire [3:0]   now = owed_q - {3'd0, left};
 
   always @(posedge clk)
@@ -147,7 +158,7 @@ module stream_results_count (
       own_q    <= 4'd0;
       marked_q <= 1'b0;
     end else begin
-      heads_q <= heads_q + (kept ? {1'b0, copies_q} : 3'd0) - {2'd0, e_valid && e_ready};
+      heads_q <= heads_q + (leaves_some ? {1'b0, copies_q} : 3'd0) - {2'd0, e_valid && e_ready};
       owed_q  <= now + (kept ? all : 4'd0);
       if (kept && pick && !marked_q) begin
         marked_q <= 1'b1;
@@ -221,7 +232,7 @@ module stream_results_count (
         part = word[15:11] == 5'd2 ? {2'd0, word[10:8], 1'b0} : {3'd0, word[10:8]};
         if (k == 0) part = part - (\box.r_done_q == 5'd1 ? {3'd0, word[10:8]} : 6'd0) - {3'd0, \box.r_beat_q };
         if (!word[16]) part = 6'd0;
-        if (word[2:0] == 3'd0 || word[2:0] > 3'd2 || word[10:8] != word[2:0]) good = 1'b0;
+        if (word[2:0] == 3'd0 || word[2:0] > 3'd2 || (word[10:8] != word[2:0] && (word[10:8] != 3'd0 || word[16]))) good = 1'b0;
         if (word[16] && (word[15:11] == 5'd0 || word[15:11] > 5'd2)) good = 1'b0;
         if (k == 0 && word[16] && (\box.r_done_q >= word[15:11] || \box.r_beat_q >= word[10:8])) good = 1'b0;
         if (k == 0 && !word[16] && (\box.r_done_q != 5'd0 || \box.r_beat_q != 3'd0)) good = 1'b0;
@@ -238,7 +249,7 @@ module stream_results_count (
     if (\box.r_count == 3'd0 && (\box.r_done_q != 5'd0 || \box.r_beat_q != 3'd0)) good = 1'b0;
     for (k = 0; k < 2; k = k + 1)
       if (k < \box.n_count ) begin
-        number = \box.counts.g_plain.fifo.words [12*k +: 12];
+        number = \box.counts.g_plain.fifo.words [28*k +: 12];
         if (number[6]) leaves = leaves + {1'b0, number[4:0]};
         if (k == 0 && number[6]) leaves = leaves - {1'b0, \box.n_done_q };
         skips = skips + {1'b0, number[4:0]};
@@ -259,7 +270,7 @@ module stream_results_count (
       assert (\box.r_ptr_q == \box.r_base_q + \box.r_beat_q );
       assert (!\box.back_q || \box.back_beats_q <= 3'd2);
       assert (!\box.gone_q || \box.gone_hdrs_q <= 5'd2);
-      assert (room == 6'd4 && hdrs == 6'd2 && beats_q <= 2'd2 && hdrs_q <= 2'd2 && copies_q <= hdrs_q);
+      assert (room == 6'd4 && hdrs == 6'd2 && beats_q <= 2'd2 && hdrs_q <= 2'd2 && copies_q <= hdrs_q && fulls_q <= copies_q);
       assert (\box.r_count <= 3'd4 && \box.n_count <= 2'd2);
       assert ((beats_q == 2'd0) == (hdrs_q == 2'd0));
       assert ({2'd0, owed_q} == reads + {5'd0, p_valid});
@@ -278,6 +289,7 @@ module stream_results_count (
       cover (marked_q && left && ahead_q == 4'd0 && own_q == 4'd1 && two_q);
       cover (idle && marked_q && own_q == 4'd0);
       cover (owed_q == 4'd6);
+      cover (e_valid && e_ready && e_empty && p_valid);
     end
 
 endmodule

@@ -32,7 +32,44 @@ struct frame {
 	bool icrc_ok, hit, good, foreign, data_here, ack_here, live, error, enable, hold;
 	/* For the address of the port; a mirror connection, whose rank does not give. */
 	bool to_port = false, mirror = false, silent = false;
+	/* Its group is directed; the operation of the group; the immediate; the index. */
+	bool directed = false;
+	unsigned op = 0, imm = 0, index = 0;
 };
+
+/* Bytes of an element of a type. */
+static inline int element_size(unsigned type)
+{
+	switch (type) {
+	case RF_DTYPE_BF16:
+	case RF_DTYPE_FP16:
+		return 2;
+	case RF_DTYPE_INT64:
+	case RF_DTYPE_UINT64:
+	case RF_DTYPE_FP64:
+		return 8;
+	case RF_DTYPE_INT8:
+	case RF_DTYPE_UINT8:
+		return 1;
+	default:
+		return 4;
+	}
+}
+
+/* Line 28b. `types`: bit t for a type that is built in. */
+static inline bool immediate_wrong(const frame &f, unsigned types)
+{
+	const unsigned op = f.imm >> 8 & 15, type = f.imm >> 4 & 15;
+	const bool wants = f.imm >> 15 & 1, gives = f.imm >> 14 & 1;
+	const bool floats = type == RF_DTYPE_FP32 || type == RF_DTYPE_BF16 ||
+			    type == RF_DTYPE_FP16 || type == RF_DTYPE_FP64;
+
+	if (op > RF_OP_COPY || !(types >> type & 1))
+		return true;
+	if (floats && (op == RF_OP_AND || op == RF_OP_OR || op == RF_OP_XOR))
+		return true;
+	return gives != (f.plen != 0) || (f.opcode == 3 && !(gives && wants));
+}
 
 static inline bool ack_syndrome(unsigned s)
 {
@@ -74,11 +111,12 @@ static inline verdict judge_cnp(const frame &f)
 	return {f.mirror ? RETURN : FOREIGN, 0, RF_ERROR_NONE, false};
 }
 
-static inline verdict judge_data(const frame &f)
+static inline verdict judge_data(const frame &f, unsigned types)
 {
-	static const int sizes[] = { 4, 2, 2, 4, 4, 8, 8, 8, 1, 1 };
-	const int mtu = 1 << f.mtu_log2,
-		  element = sizes[f.dtype];
+	const int mtu = 1 << f.mtu_log2, least = f.directed && f.opcode == 5 ? 0 : 1;
+	const bool stated = f.directed && (f.opcode == 3 || f.opcode == 5);
+	const unsigned op = stated ? f.imm >> 8 & 15 : f.op;
+	const int element = element_size(stated ? f.imm >> 4 & 15 : f.dtype);
 	const bool whole =
 		f.opcode == 0x00 || f.opcode == 0x01 || f.opcode == 0x06 || f.opcode == 0x07;
 
@@ -88,22 +126,26 @@ static inline verdict judge_data(const frame &f)
 		return drop(RF_CNT_JOINING);
 	if (f.error)
 		return drop(RF_CNT_GROUP_FAILED);
-	if (f.opcode > 0x0b) {
-		/* Not READ, not atomic. */
-		const bool ignored = f.opcode != 0x0c && f.opcode != 0x13 && f.opcode != 0x14;
+	if (f.opcode > (f.directed ? 0x05u : 0x0bu)) {
+		/* Not READ, not atomic, no opcode of other groups. */
+		const bool ignored = f.opcode > 0x0c && f.opcode != 0x13 && f.opcode != 0x14;
 
 		return {FORM, RF_CNT_OPCODE, f.mirror && ignored ? RF_ERROR_NONE : RF_ERROR_OPCODE,
 			true};
 	}
-	if (f.plen <= 0 || f.plen % 4 != 0 || f.plen > mtu || (int)f.pad > f.plen - 1 ||
-	    (whole && (f.plen != mtu || f.pad != 0)))
+	if (f.plen < least || f.plen % 4 != 0 || f.plen > mtu ||
+	    (f.pad != 0 && (int)f.pad > f.plen - 1) || (whole && (f.plen != mtu || f.pad != 0)))
 		return {FORM, RF_CNT_LENGTH, RF_ERROR_LENGTH, true};
-	if ((f.plen - (int)f.pad) % element != 0)
+	if (stated && ((f.imm ^ f.index) & 15) != 0)
+		return {FORM, RF_CNT_ORDER, RF_ERROR_ORDER, true};
+	if (stated && immediate_wrong(f, types))
+		return {FORM, RF_CNT_IMMEDIATE, RF_ERROR_IMMEDIATE, true};
+	if (op != RF_OP_COPY && (f.plen - (int)f.pad) % element != 0)
 		return {FORM, RF_CNT_ELEMENT, RF_ERROR_ELEMENT, true};
 	return {WINDOW, 0, RF_ERROR_NONE, true};
 }
 
-static inline verdict judge(const frame &f)
+static inline verdict judge(const frame &f, unsigned types = 0x3ff)
 {
 	if (f.kind == 0)
 		return drop(f.cause);
@@ -133,7 +175,7 @@ static inline verdict judge(const frame &f)
 		return drop(RF_CNT_ICRC);
 	if (f.opcode == 0x81)
 		return judge_cnp(f);
-	return f.opcode == 0x11 ? judge_ack(f) : judge_data(f);
+	return f.opcode == 0x11 ? judge_ack(f) : judge_data(f, types);
 }
 
 enum { MASK24 = 0xffffff };

@@ -276,8 +276,8 @@ NOTES = {
                      "columns are the cost of parity. "
                      "For comparison: " + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`, with the time and the memory that Yosys needed.",
-    "Price of a type": "rf_reduce with 4 ports of 64 bits, one lane, without parity; at 512 bits it is eight times as much, "
-                       "except the control. The first row is fp32 with int32. bf16 and fp16 are added to that, each of the others "
+    "Price of a type": "rf_reduce with 4 ports of 64 bits, one lane, without parity; at 512 bits it is eight times as much, but "
+                       "for the control. The first row is fp32 with int32. bf16 and fp16 are added to that, each of the others "
                        "to these four, and all six at once in the last row; the last two columns are the difference. 64-bit "
                        "types share their units, and so do the types of 8 bits.",
     "A small box in an ECP5": "By `synth_ecp5`, with the hierarchy kept, without mirror connections and parity. LUT4 in all adds "

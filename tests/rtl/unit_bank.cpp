@@ -18,6 +18,7 @@ enum { B = 8, HDR = 80, LW = 1, AW = 3, FORGET = 0, STORE = 1, PUNT = 2, PASS = 
 
 struct command {
 	unsigned op, addr, conn;
+	bool empty;	/* a packet without payload to store: no stream follows */
 	std::vector<uint64_t> data;
 	std::vector<bool> wrong;	/* the beat is */
 	long from;	/* its first beat is available */
@@ -26,8 +27,18 @@ struct command {
 struct header {
 	bool is = false;
 	bytes hdr;
-	unsigned vlan, hlen, fact;
+	unsigned vlan, hlen;
+	uint64_t fact;
 };
+
+/* The IP checksum of a packet of a directed group as it is stored: inverted, and that of the packet without its payload. */
+static void empty_sum(uint8_t *at, unsigned plen)
+{
+	const unsigned sum = (~(at[0] << 8 | at[1]) & 0xffffu) + (~plen & 0xffffu), once = (sum & 0xffff) + (sum >> 16);
+
+	at[0] = (uint8_t)(once >> 8);
+	at[1] = (uint8_t)once;
+}
 
 /* A word that is output `latency` cycles after its read. */
 template <class T> struct later {
@@ -56,6 +67,7 @@ static void body(bench &b)
 	later<std::pair<bool, bool>> wrong_out;
 	later<header> hdr_out, fact_out;
 	later<bool> unknown_out;
+	long empties = 0, directeds = 0;
 	long wrongs = 0, stored = 0, punted = 0, passed = 0, waits = 0, read = 0, hdr_read = 0, mirrors = 0, held = 0;
 	unsigned p_new = 50, p_take = 50, p_punt = 50;
 	size_t at = 0;
@@ -76,14 +88,15 @@ static void body(bench &b)
 			const unsigned len = 1 + b.r.below(BEATS_MAX);
 			const unsigned op = b.r.percent(60) ? (unsigned)STORE : b.r.below(4);
 			command c = { op, b.r.below(LANES) << BANK_AW | b.r.below((1 << BANK_AW) - BEATS_MAX), b.r.below(1 << AW),
-				      {}, {}, 0 };
+				      DIRECTED && op == STORE && b.r.percent(20), {}, {}, 0 };
 
-			for (unsigned i = 0; i < len && op != FORGET; i++) {
+			for (unsigned i = 0; i < len && op != FORGET && !c.empty; i++) {
 				c.data.push_back(b.r.next());
 				c.wrong.push_back(b.r.percent(10));
 			}
 			d->m_valid = 1;
 			d->m_op = (uint8_t)op;
+			d->m_empty = c.empty;
 			d->m_addr = (uint8_t)c.addr;
 			d->m_conn = (uint8_t)c.conn;
 			asked.push_back(c);
@@ -96,6 +109,8 @@ static void body(bench &b)
 		d->h_psn = b.r.below(1 << 24);
 		d->h_mirror = b.r.percent(50);
 		d->h_sum = (uint16_t)b.r.next();
+		d->h_directed = DIRECTED && b.r.percent(50);
+		d->h_says = b.r.below(1 << 28);
 		d->h_addr = (uint8_t)(b.r.below(LANES) << HDR_AW | b.r.below(1 << HDR_AW));
 		const bytes hdr = noise(b.r, HDR);
 		net::set_bytes(d->h_hdr, hdr.data(), HDR);
@@ -136,7 +151,8 @@ static void body(bench &b)
 			b.good("a command that nobody gave", offered != 0);
 			const command &c = asked.front();
 
-			b.same("c_op", d->c_op, c.op == PASS ? 2 : c.op);
+			b.same("c_op", d->c_op, c.empty ? (unsigned)FORGET : c.op == PASS ? 2 : c.op);
+			empties += c.empty;
 			if (c.op == STORE)
 				for (auto &s : streams)
 					b.good("a payload after a punted frame that may be held back", s.op != PUNT);
@@ -188,7 +204,7 @@ static void body(bench &b)
 			hdr_read++;
 		}
 		if (fact_out.there(n, &h) && h.is) {
-			b.same("fact_data, 1 cycle", d->fact_data, h.fact);
+			b.same("fact_data, 1 or 2 cycles", (uint64_t)d->fact_data, h.fact);
 			b.same("fact_bad", d->fact_bad, 0);
 		}
 		if (d->beat_read) {
@@ -201,7 +217,7 @@ static void body(bench &b)
 		if (d->hdr_read)
 			hdr_out.due.push_back({ n + 2, headers[d->hdr_addr] });
 		if (d->fact_read)
-			fact_out.due.push_back({ n + 1, headers[d->fact_addr] });
+			fact_out.due.push_back({ n + 1 + DIRECTED, headers[d->fact_addr] });
 
 		/* Writes are visible to the reads of later cycles. */
 		if (flows && d->o_ready) {
@@ -226,7 +242,7 @@ static void body(bench &b)
 
 			asked.pop_front();
 			c.from = n + 1 + b.r.below(2);
-			if (c.op != FORGET)
+			if (c.op != FORGET && !c.empty)
 				streams.push_back(c);
 		}
 		if (d->h_store) {
@@ -246,9 +262,13 @@ static void body(bench &b)
 				memcpy(&x.hdr[l2 + 16], &hdr[l2 + 12], 4);
 				mirrors++;
 			}
+			if (d->h_directed) {
+				empty_sum(&x.hdr[d->h_vlan ? 28 : 24], d->h_plen);
+				directeds++;
+			}
 			x.vlan = d->h_vlan;
 			x.hlen = d->h_hlen;
-			x.fact = (d->h_opcode & 15u) << 15 | d->h_pad << 13 | d->h_plen;
+			x.fact = (DIRECTED ? (uint64_t)d->h_says : d->h_opcode & 15u) << 15 | (unsigned)d->h_pad << 13 | d->h_plen;
 		}
 		tick(b, *d);
 	}
@@ -261,6 +281,10 @@ static void body(bench &b)
 	b.met("wrong beats among them", wrongs, 300);
 	b.met("headers turned back", mirrors, 1000);
 	b.met("headers read again", hdr_read, 5000);
+	if (DIRECTED) {
+		b.met("packets without payload", empties, 300);
+		b.met("headers of directed groups", directeds, 1000);
+	}
 }
 
 int main(int argc, char **argv)

@@ -16,21 +16,21 @@ struct group {
 	uint32_t cfg = 0, dbase = 0, hbase = 0, straggler = 0, members[4] = {};
 	/* LIVE as currently effective. */
 	bool live = false;
-	unsigned life = 0, at = 0, cause = 0, index = 0;
+	unsigned life = 0, at = 0, cause = 0, index = 0, what = 0, got = 0, want = 0;
 	bool error = false;
 };
 
 struct report {
-	unsigned cause, conn, index;
+	unsigned cause, conn, index, what = 0, got = 0, want = 0;
 };
 
 /* CFG has no reserved bits but the highest. */
-static const uint32_t cfg_bits = 0x7fffffff & ~(RF_GROUP_CFG_DIRECTED_MASK |
+static const uint32_t cfg_bits = 0x7fffffff & ~((DIRECTED ? 0 : RF_GROUP_CFG_DIRECTED_MASK) |
 						(SELECTIVE ? 0 : RF_GROUP_CFG_SELECTIVE_MASK));
 
 static const unsigned offsets[] = { RF_GROUP_CFG, RF_GROUP_CFG, RF_GROUP_DBASE, RF_GROUP_HBASE, RF_GROUP_MEMBERS0,
 				    RF_GROUP_MEMBERS1, RF_GROUP_MEMBERS2, RF_GROUP_MEMBERS3, RF_GROUP_ERROR,
-				    RF_GROUP_ERROR_INDEX, RF_GROUP_STRAGGLER };
+				    RF_GROUP_ERROR_INDEX, RF_GROUP_STRAGGLER, RF_GROUP_ERROR_GOT, RF_GROUP_ERROR_WANT };
 
 /* The members' word i without lanes and ports that do not exist. */
 static uint32_t members_mask(unsigned i)
@@ -61,8 +61,10 @@ static uint32_t reading(const group &g, unsigned offset)
 	case RF_GROUP_ERROR:
 		if (!g.error)
 			return 0;
-		return 1u << 31 | g.cause << 16 | (g.at >> PW & ((1u << LW) - 1)) << 8 | (g.at & ((1u << PW) - 1));
+		return 1u << 31 | g.what << 20 | g.cause << 16 | (g.at >> PW & ((1u << LW) - 1)) << 8 | (g.at & ((1u << PW) - 1));
 	case RF_GROUP_ERROR_INDEX: return g.error ? g.index : 0;
+	case RF_GROUP_ERROR_GOT: return g.error ? g.got : 0;
+	case RF_GROUP_ERROR_WANT: return g.error ? g.want : 0;
 	case RF_GROUP_STRAGGLER: return g.straggler;
 	default: return 0;
 	}
@@ -76,6 +78,7 @@ static void check_levels(bench &b, Vrf_group_regs &d, const group *now, const gr
 
 		b.same("g_live", get(d.g_live, g, 1), x.live);
 		b.same("g_error", get(d.g_error, g, 1), x.error);
+		b.same("g_directed", get(d.g_directed, g, 1), x.cfg >> RF_GROUP_CFG_DIRECTED_LSB & 1);
 		b.same("g_life", get(d.g_life, g, 1), x.life);
 		b.same("g_cfg", get(d.g_cfg, g * 32, 32), x.cfg);
 		b.same("g_dbase", get(d.g_dbase, g * 32, 32), x.dbase);
@@ -105,6 +108,10 @@ static void body(bench &b)
 {
 	auto d = fresh<Vrf_group_regs>(b);
 	group g[GROUPS], before[GROUPS];
+	/* How the ranks reported in the last cycle differ. */
+	report late[PORTS] = {};
+	long valued = 0;
+	bool young[GROUPS] = {};
 	long starts = 0, errors = 0, several = 0, cleared = 0, beaten = 0;
 	/* LIVE was written a cycle ago. */
 	bool start = false;
@@ -112,6 +119,9 @@ static void body(bench &b)
 
 	d->wr_en = d->bad_valid = d->bad_parity = d->lost_valid = d->nak_valid = 0;
 	d->judge_error = 0;
+	memset(&d->bad_got, 0, sizeof(d->bad_got));
+	memset(&d->bad_want, 0, sizeof(d->bad_want));
+	d->bad_what = 0;
 	reset(b, *d);
 	for (int n = 0; n < 30000; n++) {
 		if (n % 7000 == 6999) {
@@ -124,7 +134,7 @@ static void body(bench &b)
 				x = group();
 		}
 		const bool wr = b.r.percent(n / 500 % 2 ? 90 : 20);
-		const unsigned wg = b.r.below(GROUPS), off = b.r.percent(90) ? offsets[b.r.below(11)] : 4 * b.r.below(16);
+		const unsigned wg = b.r.below(GROUPS), off = b.r.percent(90) ? offsets[b.r.below(13)] : 4 * b.r.below(16);
 		const uint32_t data = (uint32_t)b.r.next();
 		const unsigned p_err = n / 300 % 3 == 0 ? 30 : 2;
 
@@ -133,7 +143,7 @@ static void body(bench &b)
 		d->wr_offset = (uint8_t)off;
 		d->wr_data = data;
 		d->rd_group = (uint8_t)b.r.below(GROUPS);
-		d->rd_offset = (uint8_t)(b.r.percent(90) ? offsets[b.r.below(11)] : 4 * b.r.below(16));
+		d->rd_offset = (uint8_t)(b.r.percent(90) ? offsets[b.r.below(13)] : 4 * b.r.below(16));
 		/* Reports, by priority: parity errors, judges, ranks that disagree, a NAK. */
 		std::vector<report> reports;
 		report bads[PORTS];
@@ -143,7 +153,12 @@ static void body(bench &b)
 			report x = { RF_ERROR_PARITY, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24) };
 
 			is_bad[p] = b.r.percent(p_err);
-			bads[p] = { RF_ERROR_DISAGREE, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24) };
+			put(d->bad_what, p * 2, 2, late[p].what);
+			put(d->bad_got, p * 32, 32, late[p].got);
+			put(d->bad_want, p * 32, 32, late[p].want);
+			bads[p] = { RF_ERROR_DISAGREE, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24), b.r.below(4),
+				    (uint32_t)b.r.next(), (uint32_t)b.r.next() };
+			late[p] = bads[p];
 			put(d->bad_valid, p, 1, is_bad[p]);
 			put(d->bad_parity, p, 1, facts);
 			put(d->bad_addr, p * (GW + LW), GW + LW, bads[p].conn >> PW);
@@ -159,9 +174,13 @@ static void body(bench &b)
 				reports.push_back(x);
 		}
 		for (unsigned p = 0; p < PORTS; p++) {
-			report x = { b.r.percent(p_err) ? 2 + b.r.below(3) : 0, b.r.below(GROUPS << (LW + PW)), b.r.below(1 << 24) };
+			report x = { b.r.percent(p_err) ? 2 + b.r.below(8) : 0, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24) };
+			const uint32_t got = (uint32_t)b.r.next();
 
-			put(d->judge_error, p * 3, 3, x.cause);
+			if (x.cause == RF_ERROR_IMMEDIATE || x.cause == RF_ERROR_ORDER)
+				x.got = got;
+			put(d->judge_got, p * 32, 32, got);
+			put(d->judge_error, p * 4, 4, x.cause);
 			put(d->judge_conn, p * CW, CW, x.conn);
 			put(d->judge_index, p * 24, 24, x.index);
 			if (x.cause != 0)
@@ -178,7 +197,12 @@ static void body(bench &b)
 		settle(*d);
 
 		check_levels(b, *d, g, before);
-		b.same("rd_data", d->rd_data, reading(g[d->rd_group], d->rd_offset));
+		/* The values that differ come a cycle later than the error. */
+		if (!young[d->rd_group] || (d->rd_offset != RF_GROUP_ERROR && d->rd_offset != RF_GROUP_ERROR_GOT &&
+					    d->rd_offset != RF_GROUP_ERROR_WANT)) {
+			b.same("rd_data", d->rd_data, reading(g[d->rd_group], d->rd_offset));
+			valued += d->rd_data != 0 && (d->rd_offset == RF_GROUP_ERROR_GOT || d->rd_offset == RF_GROUP_ERROR_WANT);
+		}
 		b.same("start_valid", d->start_valid, start);
 		if (start)
 			b.same("start_group", d->start_group, start_group);
@@ -198,9 +222,13 @@ static void body(bench &b)
 			y.at = x.conn;
 			y.cause = x.cause;
 			y.index = x.index;
+			y.what = DIRECTED ? x.what : 0;
+			y.got = DIRECTED ? x.got : 0;
+			y.want = DIRECTED ? x.want : 0;
 		}
 		for (unsigned i = 0; i < GROUPS; i++) {
 			g[i].error |= hit[i];
+			young[i] = hit[i];
 			errors += hit[i];
 		}
 		several += reports.size() > 1;
@@ -244,6 +272,8 @@ static void body(bench &b)
 	b.met("cycles with several reports", several, 1000);
 	b.met("reports beaten by another of their cycle", beaten, 100);
 	b.met("errors cleared", cleared, 300);
+	if (DIRECTED)
+		b.met("values that differ", valued, 100);
 }
 
 int main(int argc, char **argv)

@@ -32,8 +32,8 @@ struct ledger {
 };
 
 struct config {
-	bool live, error, open, transparent, selective, strict;
-	unsigned mtu_log2, s_log2, dtype, dbase, hbase, code;
+	bool live, error, open, transparent, selective, strict, directed;
+	unsigned mtu_log2, s_log2, dtype, op, dbase, hbase, code;
 };
 
 /* A frame in progress. */
@@ -62,6 +62,7 @@ private:
 	std::deque<job> pipe;	/* by cycles since the descriptor; NOTHING if none was taken */
 	unsigned credits = COMMANDS, undone = 0;
 	std::map<unsigned, long> met;
+	long immediates = 0, directeds = 0, marks = 0;
 	long quiet_gaps = 0, harmless = 0, before = 0, held = 0, tombs = 0, wrong_macs = 0, checksums = 0;
 	unsigned p_desc = 100, p_room = 80, p_done = 100, p_good = 97, p_pause = 0;
 
@@ -99,8 +100,8 @@ void judge_bench::world()
 		l.nak = nak_state();
 	}
 	for (auto &c : cfg)
-		c = { true, false, b.r.percent(15), b.r.percent(15), SELECTIVE && b.r.percent(40), b.r.percent(60), 8 + b.r.below(5), 4 + b.r.below(6),
-		      b.r.below(10), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.percent(30) ? 0 : b.r.below(32) };
+		c = { true, false, b.r.percent(15), b.r.percent(15), SELECTIVE && b.r.percent(40), b.r.percent(60), DIRECTED && b.r.percent(40),
+		      8 + b.r.below(5), 4 + b.r.below(6), b.r.below(10), b.r.below(3), (unsigned)b.r.next(), (unsigned)b.r.next(), b.r.percent(30) ? 0 : b.r.below(32) };
 }
 
 /* No frame is in progress: all connections start. */
@@ -192,7 +193,7 @@ static unsigned with_ttl_64(const uint8_t *ip)
 
 job judge_bench::make()
 {
-	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x08, 0x0a, 0x0b, 0x0c, 0x0d, 0x11, 0x11, 0x11, 0x81 };
+	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x03, 0x05, 0x05, 0x06, 0x08, 0x0a, 0x0b, 0x0c, 0x0d, 0x11, 0x11, 0x11, 0x81 };
 	/* Most frames are good in all fields that are not chosen below. */
 	const unsigned ok = b.r.percent(80) ? 100 : p_good;
 	const unsigned g = b.r.below(GROUPS), l = b.r.below(LANES), p = b.r.percent(ok) ? PORT : b.r.below(PORTS);
@@ -205,7 +206,7 @@ job judge_bench::make()
 	const ledger &x = led[g << LW | l];
 	f.kind = b.r.percent(90) ? 2 : b.r.below(2);
 	f.cause = b.r.below(40);
-	f.opcode = b.r.percent(ok) ? opcodes[b.r.below(14)] : b.r.below(256);
+	f.opcode = b.r.percent(ok) ? opcodes[b.r.below(17)] : b.r.below(256);
 	f.pad = b.r.percent(80) ? 0 : b.r.below(4);
 	f.plen = b.r.percent(80) ? 1 << cfg[g].mtu_log2 : b.r.percent(60) ? 4 * (int)b.r.below(1025) : (int)b.r.below(16384) - 8192;
 	f.udp_len = b.r.percent(ok) ? (f.opcode == 0x81 ? 40 : 28) : b.r.below(65536);
@@ -236,6 +237,12 @@ job judge_bench::make()
 	const unsigned index = x.next == 0 && b.r.percent(50) ? x.nak.last + b.r.below(3) :
 			       b.r.percent(95) ? near : b.r.below(MASK + 1);
 	j.psn = (ack ? index + k.start - k.shift : index + k.start) & MASK;
+	/* The immediate, mostly that of an honest rank. */
+	if (cfg[g].directed && f.opcode == 5 && b.r.percent(40))
+		f.plen = f.pad = 0;
+	f.imm = (b.r.percent(ok) ? index & 15 : b.r.below(16)) | b.r.below(4) << 4 | (b.r.percent(ok) ? b.r.below(3) : b.r.below(16)) << 8;
+	f.imm |= b.r.below(1 << 16) << 16 | b.r.below(4) << 12 | (unsigned)(b.r.percent(ok) ? f.plen != 0 : b.r.below(2)) << 14;
+	f.imm |= (b.r.percent(ok) && f.opcode == 3 ? 1 : b.r.below(2)) << 15;
 	j.len = b.r.percent(80) ? b.r.below(1100) : b.r.below(16384);
 	j.msn = b.r.below(MASK + 1);
 	j.hlen = b.r.below(128);
@@ -251,6 +258,7 @@ job judge_bench::make()
 		net::put16(&j.hdr[12], b.r.percent(50) ? 0x8100 : 0x0806);
 	if (b.r.percent(50) && !f.mirror)
 		net::put16(&j.hdr[16], b.r.percent(80) ? 0x0806 : 0x0800);
+	net::put32(&j.hdr[j.vlan ? 58 : 54], f.imm);
 	return j;
 }
 
@@ -283,7 +291,8 @@ void judge_bench::groups()
 		put(d->g_live, g, 1, c.live);
 		put(d->g_error, g, 1, c.error);
 		put(d->g_cfg, g * 32, 32, (unsigned)c.live | (unsigned)c.open << RF_GROUP_CFG_OPEN_LOOP_LSB |
-		    c.dtype << RF_GROUP_CFG_DTYPE_LSB | c.mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB |
+		    c.dtype << RF_GROUP_CFG_DTYPE_LSB | c.op << RF_GROUP_CFG_OP_LSB |
+		    (unsigned)c.directed << RF_GROUP_CFG_DIRECTED_LSB | c.mtu_log2 << RF_GROUP_CFG_MTU_LOG2_LSB |
 		    c.s_log2 << RF_GROUP_CFG_S_LOG2_LSB | (unsigned)c.transparent << RF_GROUP_CFG_TRANSPARENT_LSB |
 		    (unsigned)(c.selective || !SELECTIVE) << RF_GROUP_CFG_SELECTIVE_LSB |
 		    (unsigned)c.strict << RF_GROUP_CFG_STRICT_LSB);
@@ -333,6 +342,10 @@ void judge_bench::form(job &j)
 	j.f.error = c.error;
 	j.f.mtu_log2 = c.mtu_log2;
 	j.f.dtype = c.dtype;
+	j.f.op = c.op;
+	j.f.directed = c.directed;
+	j.f.index = (j.psn - k.start) & 15;
+	j.f.silent = DIRECTED && get(d->silents, (j.conn & (PORTS - 1)) << (GW + LW) | j.conn >> PW, 1);
 	j.v = judge(j.f);
 	j.index = (j.f.opcode == 0x11 ? acked : j.psn - k.start) & MASK;
 	j.slot = j.index & ((1u << c.s_log2) - 1);
@@ -403,6 +416,7 @@ void judge_bench::check_p4()
 			const unsigned beats = (1u << c.mtu_log2) >> BYTES_LOG2;
 
 			op = OP_STORE;
+			b.same("m_empty", d->m_empty, j.f.plen == 0);
 			b.same("m_addr", d->m_addr, lane << BANK_AW | ((c.dbase + j.slot * beats) & ((1u << BANK_AW) - 1)));
 			b.same("m_conn", d->m_conn, j.conn >> PW);
 			b.same("m_selective", d->m_selective, c.selective);
@@ -431,7 +445,11 @@ void judge_bench::check_p4()
 		j.why = RF_CNT_ACK_FULL;
 		j.h_psn = (j.psn + conns[j.conn].shift) & MASK;
 	}
-	b.same("cnp_mark_valid", d->cnp_mark_valid, 0);
+	b.same("cnp_mark_valid", d->cnp_mark_valid, act == MARK);
+	if (act == MARK) {
+		b.same("cnp_mark_group", d->cnp_mark_group, j.conn >> (LW + PW));
+		marks++;
+	}
 	b.same("m_op", d->m_op, op);
 	b.same("punt_take", d->punt_take, op == OP_PUNT);
 	b.same("pass_take", d->pass_take, op == OP_PASS);
@@ -445,6 +463,19 @@ void judge_bench::check_p4()
 	}
 	if (act != WINDOW)
 		b.same("no repeat_take", d->repeat_take, 0);
+}
+
+/* {gives, wants, has an immediate, type, operation, tag}: what a stored packet states. */
+static unsigned says(const job &j)
+{
+	const unsigned group = j.f.dtype << 3 | j.f.op, imm = j.f.imm;
+
+	if (!j.f.directed)
+		return 7u << 25 | group << 18 | (j.f.opcode & 15);
+	if (j.f.opcode != 3 && j.f.opcode != 5)
+		return 6u << 25 | group << 18;
+	return (imm >> 14 & 1) << 27 | (imm >> 15 & 1) << 26 | 1u << 25 | (imm >> 4 & 15) << 21 | (imm >> 8 & 7) << 18 |
+	       imm >> 16 << 2 | (imm >> 12 & 3);
 }
 
 void judge_bench::check_p5()
@@ -472,6 +503,10 @@ void judge_bench::check_p5()
 		b.same("x_conn", d->x_conn, j.conn);
 	if (j.fault != 0)
 		b.same("x_index", d->x_index, j.index);
+	if (j.fault == RF_ERROR_ORDER || j.fault == RF_ERROR_IMMEDIATE) {
+		b.same("x_got", d->x_got, j.f.imm);
+		immediates++;
+	}
 	if (!j.store && !j.event && !j.behalf && !j.nak && !j.cnp && !j.v.held)
 		return;
 	if (j.store || j.event || j.cnp)
@@ -501,6 +536,10 @@ void judge_bench::check_p5()
 		b.same("h_hlen", d->h_hlen, j.hlen);
 		b.same("h_plen", d->h_plen, (unsigned)j.f.plen);
 		b.same("h_pad", d->h_pad, j.f.pad);
+		b.same("h_directed", d->h_directed, j.f.directed);
+		if (DIRECTED)
+			b.same("h_says", d->h_says, says(j));
+		directeds += j.f.directed;
 	}
 }
 
@@ -543,6 +582,7 @@ void judge_bench::run()
 		d->event_room = b.r.percent(p_room);
 		d->behalf_room = b.r.percent(p_room);
 		d->m_done = undone != 0 && b.r.percent(p_done);
+		d->silents = (uint32_t)(b.r.next() & b.r.next());
 		answers();
 		settle(*d);
 		const ledger &x = led[d->j_addr];
@@ -596,7 +636,7 @@ void judge_bench::run()
 	}
 	b.met("frames that waited for a credit", stalls, 500);
 	b.met("frames that were held", paused, 500);
-	b.met("verdicts of different kinds", (long)met.size(), SELECTIVE ? 35 : 32);
+	b.met("verdicts of different kinds", (long)met.size(), (SELECTIVE ? 35 : 32) + 2 * DIRECTED);
 	b.met("sequence NAKs", met[RF_CNT_GAP_NAK], 100);
 	b.met("RNR NAKs after them", met[RF_CNT_GAP_RNR], 100);
 	b.met("RNR NAKs for stragglers", met[RF_CNT_PENDING_RNR], 8);
@@ -605,6 +645,11 @@ void judge_bench::run()
 	b.met("packets of wrong form that end no group", harmless, 100);
 	b.met("ranks that begin before their start PSN", before, 4);
 	b.met("gaps that are not answered", quiet_gaps, 100);
+	if (DIRECTED) {
+		b.met("groups that end because of an immediate", immediates, 3);
+		b.met("packets of directed groups", directeds, 300);
+		b.met("CNPs of ranks that do not give", marks, 100);
+	}
 	b.met("held frames", held, 100);
 	b.met("CNPs returned", met[RF_CNT_CNP_BACK], 100);
 	b.met("frames on no mirror connection", met[RF_CNT_UNKNOWN], 100);

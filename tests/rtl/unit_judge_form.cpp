@@ -12,13 +12,13 @@ using namespace judge_ref;
 
 static frame make(rng &r)
 {
-	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x0c, 0x0d, 0x11, 0x11, 0x81 };
+	static const unsigned opcodes[] = { 0x00, 0x01, 0x02, 0x04, 0x03, 0x05, 0x05, 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x0c, 0x0d, 0x11, 0x11, 0x81 };
 	const unsigned good = r.percent(50) ? 97 : 80;
 	frame f;
 
 	f.kind = r.percent(good) ? 2 : r.below(2);
 	f.cause = r.below(256);
-	f.opcode = r.percent(95) ? opcodes[r.below(14)] : r.below(256);
+	f.opcode = r.percent(95) ? opcodes[r.below(17)] : r.below(256);
 	f.mtu_log2 = 8 + r.below(5);
 	f.dtype = r.below(10);
 	f.plen = r.percent(60) ? 1 << f.mtu_log2 : r.percent(60) ? 4 * (int)r.below(1025) : (int)r.below(16384) - 8192;
@@ -39,6 +39,17 @@ static frame make(rng &r)
 	f.to_port = r.percent(50);
 	f.mirror = r.percent(50);
 	f.silent = r.percent(20);
+	f.directed = DIRECTED && r.percent(50);
+	f.op = !DIRECTED || r.percent(90) ? r.below(3) : (unsigned)RF_OP_COPY;
+	f.index = r.below(16);
+	/* Half of the immediates are right, so that every one of their lines decides alone. */
+	if (f.directed && f.opcode == 5 && r.percent(30))
+		f.plen = f.pad = 0;
+	f.imm = r.percent(good) ? f.index : r.below(16);
+	f.imm |= r.percent(good) ? r.below(4) << 4 : r.below(16) << 4;
+	f.imm |= (r.percent(good) ? r.below(3) : r.below(16)) << 8 | r.below(4) << 12;
+	f.imm |= (r.percent(good) ? f.plen != 0 : r.below(2)) << 14;
+	f.imm |= (r.percent(good) && f.opcode == 3 ? 1 : r.below(2)) << 15;
 	return f;
 }
 
@@ -46,6 +57,7 @@ static void body(bench &b)
 {
 	auto d = fresh<Vrf_judge_form>(b);
 	std::map<unsigned, long> met;
+	long none = 0, copies = 0;
 	long held = 0, tombs = 0, foreign = 0, ignored = 0;
 
 	for (b.cycle = 0; b.cycle < 200000; b.cycle++) {
@@ -75,6 +87,10 @@ static void body(bench &b)
 		d->error = f.error;
 		d->mtu_log2 = (uint8_t)f.mtu_log2;
 		d->dtype = (uint8_t)f.dtype;
+		d->directed = f.directed;
+		d->cfg_op = (uint8_t)f.op;
+		d->imm = (uint16_t)f.imm;
+		d->index = (uint8_t)f.index;
 		d->eval();
 		b.same("act", d->act, v.act);
 		if (v.act == DROP || v.act == FORM || v.act == MARK)
@@ -87,6 +103,8 @@ static void body(bench &b)
 		ignored += v.act == FORM && v.fault == 0;
 		foreign += v.act == FOREIGN && f.hit && f.state == RF_STATE_JOINING;
 		tombs += v.tomb;
+		none += v.act == WINDOW && f.plen == 0;
+		copies += v.act == WINDOW && f.pad == 3;
 		if (v.act == EVENT) {
 			b.same("syn_ack", d->syn_ack, ack_syndrome(f.syndrome));
 			b.same("syn_fatal", d->syn_fatal, f.syndrome >= 0x61 && f.syndrome <= 0x63);
@@ -97,7 +115,11 @@ static void body(bench &b)
 	b.met("foreign entries", foreign, 100);
 	b.met("tombstones with a right ICRC", tombs, 200);
 	b.met("opcodes that mirror connections ignore", ignored, 500);
-	b.same("lines met", met.size(), 1 + 12 + 6);
+	if (DIRECTED) {
+		b.met("packets without payload", none, 200);
+		b.met("copies with an odd number of bytes", copies, 100);
+	}
+	b.same("lines met", met.size(), 1 + 12 + 6 + 2 * DIRECTED);
 	for (auto &m : met)
 		b.good("a line that was hardly met", m.second >= 200);
 }

@@ -2,7 +2,7 @@
  * rf_port_tx: every source's frames leave whole and in their order. Results come first, but at most RESULTS of them
  * while a frame of the firmware waits, and a waiting ACK after each. Foreign frames leave as soon as their share of the
  * beats allows, and get exactly that share if they and results always wait. No cycle is lost between two waiting
- * frames.
+ * frames. Some results are empty: they have no beats, and those on offer belong to a later one.
  *
  * Compiled with RESULTS, the module's parameter; WIDTH is 64. The sources behave as rf_results, rf_ackq, rf_passthru
  * and rf_inject do. The sink takes headers and beats whenever it likes.
@@ -24,7 +24,7 @@ struct frame {
 static frame make(rng &r, int source)
 {
 	frame f;
-	const unsigned beats = source == ACK ? 0 : 1 + r.below(r.percent(50) ? 3 : 12);
+	const unsigned beats = source == ACK || (source == RES && r.percent(25)) ? 0 : 1 + r.below(r.percent(50) ? 3 : 12);
 
 	f.hdr = noise(r, HDR);
 	f.hlen = r.below(128);
@@ -44,18 +44,29 @@ struct source {
 	int passed_res = 0, passed_other = 0;
 };
 
+/* The first frame that has beats; the number of frames if there is none. */
+static size_t filled(const source &s)
+{
+	size_t k = 0;
+
+	while (k < s.todo.size() && s.todo[k].data.empty())
+		k++;
+	return k;
+}
+
 static uint64_t beat(const source &s)
 {
+	const frame &f = s.todo[filled(s)];
 	uint64_t v = 0;
 
-	if (s.at < s.todo.front().data.size())
-		memcpy(&v, &s.todo.front().data[s.at], B);
+	if (s.at < f.data.size())
+		memcpy(&v, &f.data[s.at], B);
 	return v;
 }
 
 static bool last(const source &s)
 {
-	return s.at + B >= s.todo.front().data.size();
+	return s.at + B >= s.todo[filled(s)].data.size();
 }
 
 static void offer(Vrf_port_tx &d, source *s, rng &r)
@@ -63,13 +74,16 @@ static void offer(Vrf_port_tx &d, source *s, rng &r)
 	source &res = s[RES], &fo = s[FOR], &in = s[INJ];
 
 	d.res_p_valid = res.p_valid;
-	d.res_e_valid = res.p_valid && !res.taken;
+	d.res_e_empty = !res.todo.empty() && res.todo.front().data.empty();
+	d.res_e_valid = (res.p_valid || d.res_e_empty) && !res.taken;
 	d.res_p_data = r.next();
 	d.res_p_last = 0;
-	if (res.p_valid) {
+	if (d.res_e_valid) {
 		net::set_bytes(d.res_e_hdr, res.todo.front().hdr.data(), HDR);
 		d.res_e_hlen = (uint8_t)res.todo.front().hlen;
 		d.res_e_plen = (uint16_t)res.todo.front().len;
+	}
+	if (res.p_valid) {
 		d.res_p_data = beat(res);
 		d.res_p_last = last(res);
 	}
@@ -166,7 +180,7 @@ static void body(bench &b)
 	auto d = fresh<Vrf_port_tx>(b);
 	source s[SOURCES];
 	unsigned p_new[SOURCES] = {}, p_sink = 100;
-	long sent[SOURCES] = {}, bubbles_looked_at = 0, at_limit = 0, acks_behind = 0, stalls = 0;
+	long empties = 0, sent[SOURCES] = {}, bubbles_looked_at = 0, at_limit = 0, acks_behind = 0, stalls = 0;
 	int inside = -1, offered = -1, run = 0, ack_run = 0, credit = 0;
 	long by_share = 0;
 	/* When the offered frame was chosen: a result waited, the share allowed a foreign frame. */
@@ -228,8 +242,14 @@ static void body(bench &b)
 		/* rf_results reads its next beat when the register at its output is free or leaves. */
 		source &res = s[RES];
 		const bool res_out = d->res_p_valid && d->res_p_ready;
-		const bool more = res.p_valid ? (!last(res) || res.todo.size() > 1) : !res.todo.empty();
-		const bool soon = more && (!res.p_valid || res_out);
+		size_t full_ones = 0;
+		for (auto &f : res.todo)
+			full_ones += !f.data.empty();
+		const bool more = res.p_valid ? (!last(res) || full_ones > 1) : full_ones != 0;
+		const bool read = more && (!res.p_valid || res_out);
+		const bool next = res.todo.size() > 1, next_empty = next && res.todo[1].data.empty();
+		const bool leaves = d->res_e_valid && d->res_e_ready, bare = leaves && d->res_e_empty;
+		const bool soon = read || (leaves && next) || (res.taken && next_empty);
 		d->res_soon = soon;
 		settle(*d);
 
@@ -285,10 +305,10 @@ static void body(bench &b)
 		if (!others)
 			run = 0;
 		const bool for_waits = which == FOR ? d->for_more : d->for_e_valid;
-		const bool chooses = (p && last(s[inside])) || (e && which == ACK) || (inside < 0 && !d->e_valid);
+		const bool chooses = (p && last(s[inside])) || (e && which == ACK) || bare || (inside < 0 && !d->e_valid);
 		if (chooses) {
 			may_then = credit >= 0;
-			res_then = p || (e && which == ACK) ? soon || (inside != RES && d->res_p_valid) : d->res_e_valid || soon;
+			res_then = p || bare || (e && which == ACK) ? soon || (inside != RES && (d->res_p_valid || d->res_e_valid)) : d->res_e_valid || soon;
 		}
 		if (credit >= 0 && !for_waits) {
 			credit = 0;
@@ -299,7 +319,7 @@ static void body(bench &b)
 		if (!acks)
 			ack_run = 0;
 		/* No result waits: others may be sent earlier. */
-		if (!soon && (!d->res_p_valid || res_out))
+		if (!soon && (!d->res_p_valid || res_out) && (!d->res_e_valid || leaves))
 			flooded = false;
 		offered = e ? -1 : chosen;
 
@@ -318,10 +338,11 @@ static void body(bench &b)
 				x.p_valid = false;
 			if (!ended)
 				x.at += B;
-		} else if (e && which == ACK) {
+		} else if (e && (which == ACK || bare)) {
 			ended = true;
+			empties += bare;
 		}
-		due = ended && (soon || (inside != RES && res.p_valid));
+		due = ended && (soon || (inside != RES && (res.p_valid || d->res_e_valid)));
 		if (ended)
 			for (int c = ACK; c < SOURCES; c++)
 				due |= c != inside && !s[c].todo.empty();
@@ -330,13 +351,15 @@ static void body(bench &b)
 
 			ack_due = inside == RES && d->ack_e_valid;
 			x.todo.pop_front();
-			x.at = 0;
+			/* The beat at the output of rf_results may belong to a later frame. */
+			if (!bare)
+				x.at = 0;
 			x.taken = false;
 			x.waits = -1;
 			x.passed_res = x.passed_other = 0;
 			inside = -1;
 		}
-		if (soon)
+		if (read)
 			res.p_valid = true;
 		for (auto &x : s)
 			if (!x.todo.empty())
@@ -344,6 +367,7 @@ static void body(bench &b)
 		tick(b, *d);
 	}
 	b.met("results", sent[RES], 1000);
+	b.met("empty results", empties, 300);
 	b.met("ACKs", sent[ACK], 500);
 	b.met("foreign frames", sent[FOR], 500);
 	b.met("frames of the firmware", sent[INJ], 300);

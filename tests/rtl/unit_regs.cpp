@@ -14,7 +14,7 @@ enum { READ = 5, CW = GW + LW + PW };
 
 static const unsigned conn_offsets[] = { RF_CONN_START, RF_CONN_SHIFT, RF_CONN_SRC_IP, RF_CONN_PEER_IP, RF_CONN_PEER_PORT,
 					 RF_CONN_QPN, RF_CONN_INIT, RF_CONN_NEXT, RF_CONN_SENT, RF_CONN_UNA, RF_CONN_MSN,
-					 RF_CONN_SEEN, RF_CONN_PEER_MAC_HI, RF_CONN_PEER_MAC_LO };
+					 RF_CONN_SEEN, RF_CONN_SILENT, RF_CONN_PEER_MAC_HI, RF_CONN_PEER_MAC_LO };
 static const uint32_t conn_masks[6] = { 0xffffff, 0xffffff, 0xffffffff, 0xffffffff, 7, 0xffffff };
 
 /* An answer of `what` for `key`. */
@@ -26,7 +26,7 @@ static uint32_t answer(unsigned what, unsigned key)
 	return v * 0xc2b2ae35u;
 }
 
-enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_MSN, A_SEEN, A_WINDOW, A_LAG, A_HELD };
+enum { A_COUNT = 1, A_GROUP, A_HEAD, A_TAIL, A_ISSUED, A_NEXT, A_SENT, A_UNA, A_MSN, A_SEEN, A_SILENT, A_WINDOW, A_LAG, A_HELD };
 
 static const std::pair<unsigned, uint32_t> plain[] = {
 	{ RF_CTRL, 3 }, { RF_MAC_HI, 0xffff }, { RF_MAC_LO, ~0u }, { RF_IP, ~0u }, { RF_HASH_IP, ~0u }, { RF_HASH_KEY, MIRROR ? 0x3ffffff : 0x1ffffff },
@@ -104,6 +104,7 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 		case RF_CONN_UNA: *v = answer(A_UNA, n) & 0xffffff; break;
 		case RF_CONN_MSN: *v = answer(A_MSN, n) & 0xffffff; break;
 		case RF_CONN_SEEN: *v = answer(A_SEEN, n) & 3; break;
+		case RF_CONN_SILENT: *v = answer(A_SILENT, n) & 1; break;
 		default: break;
 		}
 		return true;
@@ -129,7 +130,8 @@ static bool reading(const model &m, unsigned addr, uint32_t *v)
 	switch (addr) {
 	case RF_ID: *v = 0x52464258; break;
 	case RF_VERSION: *v = 1; break;
-	case RF_SHAPE: *v = PORTS | LANES << 8 | WIDTH / 64 << 16 | HASH_BITS << 20 | SELECTIVE << 26 | LAG << 27 | MIRROR << 28; break;
+	case RF_SHAPE: *v = PORTS | LANES << 8 | WIDTH / 64 << 16 | HASH_BITS << 20 | SELECTIVE << 26 | LAG << 27 | MIRROR << 28 |
+			     DIRECTED << 29; break;
 	case RF_SHAPE2: *v = GROUPS | BANK_AW << 8 | HDR_AW << 16 | 12 << 24; break;
 	case RF_TYPES: *v = TYPES; break;
 	case RF_CLOCK_KHZ: *v = CLOCK_KHZ; break;
@@ -224,6 +226,7 @@ static void others(Vrf_regs &d)
 	d.x_una = answer(A_UNA, d.conn_rd) & 0xffffff;
 	d.x_msn = answer(A_MSN, d.conn_rd) & 0xffffff;
 	d.x_seen = answer(A_SEEN, d.conn_rd) & 3;
+	d.x_silent = answer(A_SILENT, d.conn_rd) & 1;
 	d.lag_status = answer(A_LAG, RF_LAG_STATUS);
 	d.lag_cycles = answer(A_LAG, RF_LAG_CYCLES);
 	d.lag_index = answer(A_LAG, RF_LAG_INDEX);

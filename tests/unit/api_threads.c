@@ -176,50 +176,6 @@ static void made_and_destroyed(void **state)
 	}
 }
 
-struct joining {
-	pthread_t thread;
-	struct rf_context *ctx;
-	struct rf_comm *comm;
-	int ret;
-};
-
-static void *joins(void *arg)
-{
-	struct joining *j = arg;
-	struct rf_comm_config alone = RF_COMM_CONFIG_INIT;
-
-	alone.ranks = 1;
-	j->ret = rf_comm_create(j->ctx, &alone, &j->comm);
-	return NULL;
-}
-
-/* The first communicators of one context, without a device, with and without a thread of its own.
- */
-static void several_first(void **state)
-{
-	struct rf_context_config config = RF_CONTEXT_CONFIG_INIT;
-	struct joining j[6];
-	struct rf_context *ctx;
-
-	(void)state;
-	for (unsigned int round = 0; round < 40; round++) {
-		config.progress = round % 2 ? RF_PROGRESS_MANUAL : RF_PROGRESS_THREAD;
-		assert_int_equal(rf_context_create(&config, &ctx), RF_OK);
-		for (unsigned int k = 0; k < 6; k++) {
-			j[k] = (struct joining){.ctx = ctx};
-			pthread_create(&j[k].thread, NULL, joins, &j[k]);
-		}
-		for (unsigned int k = 0; k < 6; k++) {
-			pthread_join(j[k].thread, NULL);
-			assert_int_equal(j[k].ret, RF_OK);
-		}
-		assert_int_equal(rf_context_destroy(ctx), RF_ERR_BUSY);
-		for (unsigned int k = 0; k < 6; k++)
-			assert_int_equal(rf_comm_destroy(j[k].comm), RF_OK);
-		assert_int_equal(rf_context_destroy(ctx), RF_OK);
-	}
-}
-
 /* ---- fork ---- */
 
 /* What a child does: 0, or the line that failed. */
@@ -299,7 +255,6 @@ int main(void)
 		cmocka_unit_test(errors_per_thread),
 		cmocka_unit_test(two_callers),
 		cmocka_unit_test(made_and_destroyed),
-		cmocka_unit_test(several_first),
 		cmocka_unit_test(forked),
 	};
 

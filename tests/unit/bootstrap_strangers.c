@@ -79,34 +79,6 @@ static int raw_status(int fd)
 	return (int)rf_get_be32(reply + STORE_HEAD);
 }
 
-/* A rank of library 0.1 (store version 2) or of a later one is refused by name, in its own words.
- */
-static void other_versions(void **state)
-{
-	static const uint8_t versions[] = {2, STORE_VERSION + 1};
-	struct world w;
-
-	(void)state;
-	world_open(&w, 2, 1);
-	for (size_t k = 0; k < sizeof(versions); k++) {
-		uint8_t hello[STORE_HEAD + STORE_HELLO_BODY], reply[600] = {0};
-		int fd = raw_connect(w.port);
-
-		raw_hello(fd, job_key, hello);
-		hello[9] = versions[k];
-		assert_int_equal(send(fd, hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
-		/* status, set of ranks, text: where every version has them */
-		assert_true(recv(fd, reply, sizeof(reply) - 1, 0) >
-			    (ssize_t)(STORE_HEAD + STORE_ERROR_BODY));
-		assert_int_equal(reply[4], STORE_ERROR);
-		assert_int_equal((int)rf_get_be32(reply + STORE_HEAD), RF_ERR_MISMATCH);
-		assert_string_equal((char *)reply + STORE_HEAD + STORE_ERROR_BODY,
-				    "it speaks version 3");
-		close(fd);
-	}
-	world_close(&w);
-}
-
 /* A connection becomes a rank only with the job's key, and not with an answer recorded on another
  * connection. */
 static void keys(void **state)
@@ -386,10 +358,9 @@ static void rubbish_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_versions), cmocka_unit_test(keys),
-		cmocka_unit_test(keepalive),      cmocka_unit_test(no_descriptors),
-		cmocka_unit_test(hostile_bytes),  cmocka_unit_test(random_bytes),
-		cmocka_unit_test(rubbish_answer),
+		cmocka_unit_test(keys),           cmocka_unit_test(keepalive),
+		cmocka_unit_test(no_descriptors), cmocka_unit_test(hostile_bytes),
+		cmocka_unit_test(random_bytes),   cmocka_unit_test(rubbish_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,14 +98,15 @@ static void send_data(struct burst *u, struct end *e, uint32_t index)
 {
 	struct bench_group *g = &u->groups[e->conn->group];
 	uint64_t s = u->form_seed[e->conn->group] ^ (uint64_t)e->conn->cid << 40 ^ index;
-	uint8_t payload[PACKET_MAX], opcode, pad;
+	uint8_t payload[PACKET_MAX];
+	struct traffic_say w;
 	struct packet p;
-	size_t len;
 
-	traffic_form(u->form_seed[e->conn->group], g, index, &opcode, &len, &pad);
-	random_payload(&s, g->dtype, payload, len);
-	bench_data(e->conn, &p, index, opcode, payload, len);
-	p.pad = pad;
+	traffic_say(u->form_seed[e->conn->group], g, (unsigned int)(e->conn - g->conn), index, &w);
+	random_payload(&s, w.dtype, payload, w.len);
+	bench_data(e->conn, &p, index, w.opcode, payload, w.len);
+	p.imm = w.imm;
+	p.pad = w.pad;
 	p.tos = (uint8_t)random_next(&s);
 	if (lost(u, g))
 		return;
@@ -139,6 +140,7 @@ static void take_result(struct burst *u, struct end *e, const struct bench_out *
 		(rf_get_be24(o->bytes + bth + 9) + e->conn->shift - e->conn->start) & 0xffffff;
 	uint64_t sum = digest(1, o->bytes + at, o->len - at - 4);
 	bool asked = o->bytes[bth + 8] >> 7;
+	struct traffic_say w;
 	uint8_t copy[PACKET_MAX];
 
 	if (!packet_sealed(o->bytes, o->len))
@@ -148,9 +150,13 @@ static void take_result(struct burst *u, struct end *e, const struct bench_out *
 		return;
 	}
 	e->highest += index == e->highest;
-	if (u->results[g->number][index] && u->results[g->number][index] != sum)
+	traffic_say(u->form_seed[g->number], g, (unsigned int)(e->conn - g->conn), index, &w);
+	if (!w.wants && o->len != at + 4)
+		complain(u, e, "a result for a rank that wants none", index);
+	if (w.wants && u->results[g->number][index] && u->results[g->number][index] != sum)
 		complain(u, e, "result differs from an earlier one of this index", index);
-	u->results[g->number][index] = sum;
+	if (w.wants)
+		u->results[g->number][index] = sum;
 	if (lost(u, g))
 		return;
 	if (index != e->done) {

@@ -85,7 +85,9 @@ static bool same_group(struct bench *b, unsigned int n)
 		    same_reg(b, base + RF_GROUP_CFG, "group cfg", n);
 
 	if (bench_read(&b[0], base + RF_GROUP_ERROR))
-		return same & same_reg(b, base + RF_GROUP_ERROR_INDEX, "group error index", n);
+		return same & same_reg(b, base + RF_GROUP_ERROR_INDEX, "group error index", n) &
+		       same_reg(b, base + RF_GROUP_ERROR_GOT, "group error got", n) &
+		       same_reg(b, base + RF_GROUP_ERROR_WANT, "group error want", n);
 	if (!(bench_read(&b[0], base + RF_GROUP_CFG) & RF_GROUP_CFG_LIVE_MASK))
 		return same;
 	same &= same_reg(b, base + RF_GROUP_HEAD, "group head", n);
@@ -99,11 +101,9 @@ static bool same_conns(struct bench *b, const struct bench_group *g)
 	static const struct {
 		uint32_t reg;
 		const char *name;
-	} regs[] = {{RF_CONN_NEXT, "next of cid"},
-		    {RF_CONN_SENT, "sent of cid"},
-		    {RF_CONN_UNA, "una of cid"},
-		    {RF_CONN_MSN, "msn of cid"},
-		    {RF_CONN_SEEN, "seen of cid"}};
+	} regs[] = {{RF_CONN_NEXT, "next of cid"}, {RF_CONN_SENT, "sent of cid"},
+		    {RF_CONN_UNA, "una of cid"},   {RF_CONN_MSN, "msn of cid"},
+		    {RF_CONN_SEEN, "seen of cid"}, {RF_CONN_SILENT, "silent of cid"}};
 	unsigned int r, k;
 	bool same = true;
 

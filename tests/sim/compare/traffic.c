@@ -55,6 +55,9 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 	g->selective = random_once(s, 3);
 	g->straggler = random_once(s, 2) ? 1 + random_below(s, 31) : 0;
 	g->tagged = random_once(s, 3);
+	g->directed = random_once(s, 3);
+	if (g->directed)
+		g->open_loop = g->transparent = g->strict = false;
 	port_levels = cfg->ports > 4 ? 3 : cfg->ports > 2 ? 2 : 1;
 	g->level = random_once(s, 2) ? port_levels : 1 + random_below(s, port_levels);
 	block = 1u << g->level;
@@ -104,6 +107,22 @@ void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, ui
 		*pad = (uint8_t)(size * (1 + random_below(&s, 4 / size - 1)));
 }
 
+/* An immediate with a type that one of the boxes lacks would be refused there alone: no type then.
+ */
+static void mask_type(struct traffic *t, uint8_t *frame, size_t len)
+{
+	uint32_t types = bench_read(t->both[0], RF_TYPES) ^ bench_read(t->both[1], RF_TYPES);
+	size_t bth = packet_l2(frame) + 28;
+
+	if (!packet_sealed(frame, len) ||
+	    (frame[bth] != OP_SEND_LAST_IMM && frame[bth] != OP_SEND_ONLY_IMM))
+		return;
+	if (types >> (frame[bth + 15] >> 4) & 1) {
+		frame[bth + 15] |= 0xf0;
+		packet_seal(frame);
+	}
+}
+
 static void feed(struct traffic *t, unsigned int port, uint8_t *frame, size_t len, bool bad)
 {
 	if (t->mutate && random_below(&t->state, 100) < t->mutate) {
@@ -112,6 +131,7 @@ static void feed(struct traffic *t, unsigned int port, uint8_t *frame, size_t le
 		len = traffic_mutate(&t->state, frame, len);
 		snprintf(t->what + said, sizeof(t->what) - said, " mutated, %zu bytes", len);
 	}
+	mask_type(t, frame, len);
 	bench_feed(t->both[0], port, frame, len, bad);
 	bench_feed(t->both[1], port, frame, len, bad);
 }
@@ -205,7 +225,8 @@ static void step_group(struct traffic *t, unsigned int n)
 		 "%x%s",
 		 n, g->lanes, g->dtype, g->op, 1u << g->mtu_log2, 1u << g->s_log2, g->level,
 		 g->base_port, index, (unsigned int)(g->mirror & 0xffff),
-		 g->open_loop     ? " open loop"
+		 g->directed      ? " directed"
+		 : g->open_loop   ? " open loop"
 		 : g->transparent ? " transparent"
 		 : g->selective   ? " selective"
 				  : "");
@@ -258,10 +279,11 @@ static void step_data(struct traffic *t, unsigned int n)
 {
 	struct bench_group *g = &t->groups[n];
 	struct bench_conn *c = &g->conn[random_below(&t->state, g->ranks)];
-	uint8_t frame[PACKET_MAX], payload[PACKET_MAX], opcode, pad;
+	uint8_t frame[PACKET_MAX], payload[PACKET_MAX];
 	uint32_t index, k;
-	unsigned int port = c->port;
+	unsigned int port = c->port, rank;
 	const char *odd = "";
+	struct traffic_say w;
 	struct packet p;
 	size_t len;
 
@@ -274,23 +296,28 @@ static void step_data(struct traffic *t, unsigned int n)
 			c = d;
 	}
 	port = c->port;
+	rank = (unsigned int)(c - g->conn);
 	index = pick_index(t, g, c) & 0xffffff;
-	traffic_form(t->form_seed[n], g, index, &opcode, &len, &pad);
+	traffic_say(t->form_seed[n], g, rank, index, &w);
 	if (random_once(&t->state, 100)) {
-		opcode = (uint8_t)random_below(&t->state, random_once(&t->state, 4) ? 256 : 12);
-		len = random_below(&t->state, 1100);
+		w.opcode = (uint8_t)random_below(&t->state, random_once(&t->state, 4) ? 256 : 12);
+		w.len = random_below(&t->state, 1100);
 		/* Otherwise nearly all would have a wrong length. */
 		if (random_once(&t->state, 2))
-			len &= ~(size_t)3;
-		pad = (uint8_t)random_below(&t->state, 4);
+			w.len &= ~(size_t)3;
+		w.pad = (uint8_t)random_below(&t->state, 4);
 		odd = " odd form";
 	} else if (random_once(&t->state, 150)) {
-		traffic_form(random_next(&t->state), g, index, &opcode, &len, &pad);
+		traffic_say(random_next(&t->state), g, rank, index, &w);
 		odd = " other form";
+	} else if (g->directed && random_once(&t->state, 100)) {
+		w.imm ^= 1u << random_below(&t->state, 32);
+		odd = " other immediate";
 	}
-	random_payload(&t->state, g->dtype, payload, len);
-	bench_data(c, &p, index, opcode, payload, len);
-	p.pad = pad;
+	random_payload(&t->state, w.dtype, payload, w.len);
+	bench_data(c, &p, index, w.opcode, payload, w.len);
+	p.imm = w.imm;
+	p.pad = w.pad;
 	p.tos = (uint8_t)random_next(&t->state);
 	p.bth8 = random_once(&t->state, 4) ? 0x80 : 0;
 	p.bth4 = (uint8_t)random_next(&t->state);
@@ -309,7 +336,7 @@ static void step_data(struct traffic *t, unsigned int n)
 		odd = " scrambled";
 	}
 	snprintf(t->what, sizeof(t->what), "data group %u lane %u port %u index %u opcode %u%s", n,
-		 c->lane, port, index, opcode, odd);
+		 c->lane, port, index, w.opcode, odd);
 	feed(t, port, frame, len, random_once(&t->state, 200));
 }
 

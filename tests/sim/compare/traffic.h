@@ -35,7 +35,18 @@ size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *
 /* A group that fits the box, within its share of the slots. */
 void traffic_group(uint64_t *state, const struct rf_engine_cfg *cfg, unsigned int number,
 		   struct bench_group *g);
-/* The opcode and length of all ranks at an index. */
+/* What a rank sends at an index; its rank is the place in g->conn. len includes pad. */
+struct traffic_say {
+	uint8_t opcode, pad;
+	bool gives, wants;
+	unsigned int dtype;
+	uint32_t imm;
+	size_t len;
+};
+
+void traffic_say(uint64_t seed, const struct bench_group *g, unsigned int rank, uint32_t index,
+		 struct traffic_say *w);
+/* The opcode and length of all ranks at an index, if the group is not directed. */
 void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, uint8_t *opcode,
 		  size_t *len, uint8_t *pad);
 

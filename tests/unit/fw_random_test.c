@@ -473,6 +473,10 @@ static void test_random(void **state)
 
 	(void)state;
 	w.b = fw_box_new();
+	/* A build with mirror connections; its ring groups behave no differently. */
+	w.b->mirror = w.b->directed = true;
+	w.b->cfg.probe_ms = 0;
+	w.b->cfg.announce_ms = 0;
 	w.b->cfg.hold_ms = 300;
 	w.b->cfg.tomb_ms = 300;
 	w.b->cfg.linger_ms = 400;

@@ -15,6 +15,8 @@ $(call vl_bench,$(1)-$(5),$(2),$(3),$(4),-GWIDTH=$(5) -CFLAGS "-DWIDTH=$(5)" $(6
 endef
 
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-ingress,rf_ingress,$(RTL_INGRESS),tests/rtl/net_ingress.cpp,$(w),-GPORT=2 -CFLAGS -DPORT=2 $(if $(filter 128 512,$(w)),-DRF_CRC_TABLE),--pcap tests/data/rxe-sample.pcap)))
+# The frame FIFO follows the path MTU.
+$(eval $(call vl_bench,net-ingress-64-mtu256,rf_ingress,$(RTL_INGRESS),tests/rtl/net_ingress.cpp,-GWIDTH=64 -GMTU_MAX=256 -GPORT=2 -CFLAGS "-DWIDTH=64 -DMTU=256 -DPORT=2" -DRF_CRC_TABLE))
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-egress,rf_egress,$(RTL_EGRESS),tests/rtl/net_egress.cpp,$(w),-GSTALL_CYCLES=2000 -CFLAGS -DSTALL_CYCLES=2000 $(if $(filter 64 256,$(w)),-DRF_CRC_TABLE))))
 $(foreach w,64 512,$(eval $(call net_bench,net-path,net_path_tb,$(RTL_INGRESS) $(addprefix rtl/net/,rf_egress_build.v rf_egress.v) tests/rtl/net_path_tb.v,tests/rtl/net_path.cpp,$(w),-DRF_CRC_TABLE,--pcap tests/data/rxe-sample.pcap)))
 $(foreach w,64 128 256 512,$(eval $(call net_bench,net-crc,net_crc_tb,rtl/net/rf_crc_back.v $(addprefix tests/rtl/,net_crc_by_mask.v net_crc_by_table.v net_crc_tb.v),tests/rtl/net_crc.cpp,$(w))))

@@ -30,8 +30,8 @@ module rf_ingress #(
   parameter MIRROR = 1,
   // Largest path MTU in bytes; frames longer than MTU_MAX + 86 are not stored.
   parameter MTU_MAX = 4096,
-  // Beats of the frame FIFO: a power of two, with space for at least three frames of maximum length.
-  parameter FIFO_BEATS = (WIDTH == 512) ? 256 : (WIDTH == 256) ? 512 : (WIDTH == 128) ? 1024 : 2048,
+  // Beats of the frame FIFO: a power of two, at least three frames of maximum length and 256, for pauses of the judge.
+  parameter FIFO_BEATS = (MTU_MAX + 86 > 85 * WIDTH / 8) ? 1 << $clog2(3 * ((MTU_MAX + 85) * 8 / WIDTH + 1)) : 256,
   // Frames that may wait for their command: a power of two.
   parameter FRAMES = 32,
   // 1: memories have parity bits.

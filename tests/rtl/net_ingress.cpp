@@ -5,7 +5,7 @@
  *   Vrf_ingress --flip                                   a wrong expectation is inserted: must fail
  *   Vrf_ingress --speed N                                N cycles at full load, prints cycles per second of CPU time
  *
- * Compiled with WIDTH, the module's parameter.
+ * Compiled with WIDTH, and MTU_MAX as MTU if it is not 4096: the module's parameters.
  */
 #include <ctime>
 #include <deque>
@@ -16,8 +16,21 @@
 
 using namespace net;
 
-enum { B = WIDTH / 8, LATENCY = 4, READ_LATENCY = 2, PORTS = 4, MTU_MAX = 4096, FRAMES = 32, LINES = 23 };
-static const long FIFO_BEATS = WIDTH == 512 ? 256 : WIDTH == 256 ? 512 : WIDTH == 128 ? 1024 : 2048;
+#ifndef MTU
+#define MTU 4096
+#endif
+
+enum { B = WIDTH / 8, LATENCY = 4, READ_LATENCY = 2, PORTS = 4, MTU_MAX = MTU, FRAMES = 32, LINES = 23 };
+
+/* Beats of the frame FIFO: 256, doubled until three of the longest frames fit. */
+static long fifo_beats()
+{
+	long n = 256;
+	while (n < 3 * ((MTU_MAX + AROUND_PAYLOAD + B - 1) / B))
+		n *= 2;
+	return n;
+}
+static const long FIFO_BEATS = fifo_beats();
 
 struct item {
 	bytes f;
@@ -778,12 +791,14 @@ int main(int argc, char **argv)
 	t->flip = flag(argc, argv, "flip");
 	part_lengths(*t);
 	part_corrupt(*t);
-	part_rate(*t, "SEND of 1024 bytes, payload", 1, 1024, 1, 300);
-	part_rate(*t, "WRITE of 1024 bytes, payload", 0x0a, 1024, 1, 300);
-	part_rate(*t, "SEND of 4096 bytes, payload", 1, 4096, 1, 60);
+	/* Or less, if the path MTU is below it. */
+	const size_t kilobyte = std::min<size_t>(1024, MTU_MAX);
+	part_rate(*t, "SEND of a kilobyte, payload", 1, kilobyte, 1, 300);
+	part_rate(*t, "WRITE of a kilobyte, payload", 0x0a, kilobyte, 1, 300);
+	part_rate(*t, "SEND of the path MTU, payload", 1, MTU_MAX, 1, 60);
 	part_rate(*t, "shortest frames, payload", 4, 4, 1, 2000);
 	part_rate(*t, "shortest frames, raw", 4, 2, 2, 2000);
-	part_rate(*t, "1024 bytes, raw", 1, 1024, 2, 300);
+	part_rate(*t, "a kilobyte, raw", 1, kilobyte, 2, 300);
 	part_rate(*t, "shortest frames, forgotten", 4, 4, 0, 2000);
 	if (!pcap.empty())
 		part_golden(*t, pcap);

@@ -51,7 +51,7 @@ $(eval $(call test,lint-rtl,tests/rtl/lint.sh && tests/rtl/lint.sh --bad))
 synth-rtl: $(GENERATED)
 	$(PYTHON) tests/rtl/synth.py
 SYNTH_TARGETS += synth-rtl
-# Synthesis of the whole flattened design takes hours.
+# Synthesis of the whole flattened design takes long.
 .PHONY: synth-flat
 synth-flat: $(GENERATED)
 	$(PYTHON) tests/rtl/synth.py flat

@@ -55,9 +55,24 @@ def check_rows():
     times = {"LUT, flattened": 10, "r>r ps": synth.LIMIT + 1}
     key = ("Timing", "rf_skid")
     complains("timing of a module", synth.complaints(key, times, {key: {"LUT, flattened": 10.0}}), "limit")
+    key = ("The whole box flattened", synth.FLAT[0][0])
+    complains("timing of the whole box", synth.complaints(key, {"LUT": 10, "r>r ps": synth.LIMIT + 1}, {key: {"LUT": 10.0}}), "limit")
+    complains("size of the whole box", synth.complaints(key, {"LUT": 1040, "r>r ps": 0}, {key: {"LUT": 1000.0}}), "grown")
     for name, must in synth.MUST.items():
         key = ("The whole box", name)
         complains("limit of " + name, synth.complaints(key, {"LUT": must + 1}, {key: {}}), "more than")
+
+
+def check_yosys():
+    """What a script needed is that of its own process; a script that fails says why."""
+    seconds, megabytes = synth.yosys("check", "read_verilog rtl/lib/rf_skid.v\nproc\n")
+    expect("time and memory", (0 < seconds < 10, 5 < megabytes < 500), (True, True))
+    try:
+        synth.yosys("check", "no_such_command\n")
+    except RuntimeError as e:
+        expect("a script that fails", "no_such_command" in str(e), True)
+    else:
+        expect("a script that fails", "it passed", "RuntimeError")
 
 
 def run(page, *args):
@@ -89,6 +104,7 @@ def check_tool():
 def main():
     check_rules()
     check_rows()
+    check_yosys()
     check_tool()
 
 

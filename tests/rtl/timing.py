@@ -241,9 +241,9 @@ class Netlist:
 
 
 def synthesise(name, text):
-    """A flattened netlist of the design that `text` reads, as {module}."""
+    """A flattened netlist of the design that `text` reads, as {module}, and what Yosys needed (synth.yosys)."""
     path = "%s/timing_%s.json" % (synth.OUT, name)
-    synth.yosys("timing_" + name, text + """
+    used = synth.yosys("timing_" + name, text + """
 scratchpad -set synth_xilinx.abc9.xcup.W 450
 synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -nodsp -uram -flatten -abc9 -run begin:map_cells
 dffunmap -ce-only
@@ -252,7 +252,7 @@ clean
 write_json %s
 """ % path)
     found = [m for m in json.load(open(path))["modules"].values() if "top" in m["attributes"]]
-    return found[0]
+    return found[0], used
 
 
 def ports_of(name, text):
@@ -301,9 +301,11 @@ def joined():
 
 
 def measure(name, parameters=None):
-    """(Netlist, {kind: Path}) of a module of rtl/rf.f, or of `joined`; with these parameters, or with its defaults."""
-    netlist = Netlist(synthesise(name, joined() if name == "joined" else synth.read_all(name, parameters or {})))
-    return netlist, netlist.worst()
+    """(Netlist, {kind: Path}, what Yosys needed) of a module of rtl/rf.f, or of `joined`; with these parameters, or with its
+    defaults."""
+    module, used = synthesise(name, joined() if name == "joined" else synth.read_all(name, parameters or {}))
+    netlist = Netlist(module)
+    return netlist, netlist.worst(), used
 
 
 def report(name, netlist, worst, paths):
@@ -347,7 +349,7 @@ def main():
         else:
             with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
                 for name, job in [(m, pool.submit(measure, m)) for m in wanted]:
-                    judge(name, *job.result())
+                    judge(name, *job.result()[:2])
     except (Bad, RuntimeError, OSError, ValueError) as e:
         print("timing: %s" % e, file=sys.stderr)
         return 1

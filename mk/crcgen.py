@@ -20,7 +20,7 @@ import sys
 KINDS = ("masks", "tables", "sums")
 POLY = 0xEDB88320
 RESIDUE = 0xDEBB20E3
-BACK = (2, 4, 8, 16, 32)
+BACK = (2, 4, 8, 16, 32, 34)
 # Sizes of the blocks of the state's 32 bits. Input bits that change a block in the same way are XORed once, and the sums
 # are XORed into the block's bits: 6.6 uses of an input bit instead of 16.
 SPLIT = (5, 5, 5, 5, 5, 5, 2)

@@ -11,7 +11,7 @@
 `default_nettype none
 
 module rf_crc_back #(
-  // 2, 4, 8, 16 or 32.
+  // 2, 4, 8, 16, 32 or 34.
   parameter BYTES = 2
 ) (
   // 0: state is passed through unchanged.
@@ -21,7 +21,8 @@ module rf_crc_back #(
 );
 
   localparam [1023:0] MATRIX = (BYTES == 2) ? `RF_CRC_BACK_2 : (BYTES == 4) ? `RF_CRC_BACK_4 :
-                               (BYTES == 8) ? `RF_CRC_BACK_8 : (BYTES == 16) ? `RF_CRC_BACK_16 : `RF_CRC_BACK_32;
+                               (BYTES == 8) ? `RF_CRC_BACK_8 : (BYTES == 16) ? `RF_CRC_BACK_16 :
+                               (BYTES == 32) ? `RF_CRC_BACK_32 : `RF_CRC_BACK_34;
 
   function [31:0] back;
     input [31:0] from;
@@ -32,8 +33,8 @@ module rf_crc_back #(
   assign out = en ? back(state) : state;
 
   generate
-    if (BYTES != 2 && BYTES != 4 && BYTES != 8 && BYTES != 16 && BYTES != 32) begin : g_error_bytes
-      ERROR_rf_crc_back_BYTES_must_be_2_4_8_16_or_32 error ();
+    if (BYTES != 2 && BYTES != 4 && BYTES != 8 && BYTES != 16 && BYTES != 32 && BYTES != 34) begin : g_error_bytes
+      ERROR_rf_crc_back_BYTES_must_be_2_4_8_16_32_or_34 error ();
     end
   endgenerate
 

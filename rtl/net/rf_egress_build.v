@@ -77,6 +77,9 @@ module rf_egress_build #(
   // ---- The packet in progress.
 
   reg           run_q;
+  // !run_q. A register of its own because it selects the header's bits and run_q all the rest: both have a large
+  // fanout.
+  reg           first_q;
   reg           rest_q;
   reg           raw_q;
   reg           vlan_q;
@@ -119,6 +122,10 @@ module rf_egress_build #(
     else if (go) run_q <= !ending;
 
   always @(posedge clk)
+    if (rst) first_q <= 1'b1;
+    else if (go) first_q <= ending;
+
+  always @(posedge clk)
     if (rst) rest_q <= 1'b0;
     else if (go) rest_q <= ending && spill;
     else if (room) rest_q <= 1'b0;
@@ -144,7 +151,7 @@ module rf_egress_build #(
 
   // The part of the header after the first beat, next beat in the lowest bits.
   always @(posedge clk)
-    if (go && tail) hdr_q <= run_q ? hdr_q >> WIDTH : e_hdr[639:WIDTH];
+    if (go && tail) hdr_q <= first_q ? e_hdr[639:WIDTH] : hdr_q >> WIDTH;
 
   always @(posedge clk)
     if (p_ready && !raw) held_q <= p_data;
@@ -163,7 +170,7 @@ module rf_egress_build #(
   localparam GROUPS = B / 4;
   localparam SUM_BEAT0 = 40 / B;
   localparam SUM_BEAT1 = 44 / B;
-  wire [WIDTH-1:0] header = run_q ? later : e_hdr[WIDTH-1:0];
+  wire [WIDTH-1:0] header = first_q ? e_hdr[WIDTH-1:0] : later;
   wire [WIDTH-1:0] data;
   reg  [B-1:0]     ahead;
   reg  [B-1:0]     clear;

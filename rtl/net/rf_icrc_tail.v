@@ -1,16 +1,16 @@
 // rf_icrc_tail: computes the ICRC of a frame from the CRC state over its beats, by undoing the zero bytes after the
 // end.
 //
-// Latency     1 cycle; three steps are before the register and two after it. They may be taken in any order.
-//             In this one the paths before and after the register are about as long.
+// Latency     1 cycle; two steps are before the register and two after it. They may be taken in any order.
 // Throughput  one frame per cycle.
 // Capacity    one frame.
 // Handshake   valid only.
 // Reset       clears the valid bit.
 // Proved      tests/rtl/net_egress: every length, compared with a bit-serial CRC.
 //
-// There are B - end zero bytes. end is 2 more than a multiple of 4, so this takes one fixed step of two bytes and one
-// optional step for each higher bit.
+// There are B - end zero bytes. end is 2 more than a multiple of 4, so two bytes are always undone, and more by one
+// optional step for each higher bit. The first step is a choice of 2 or 34 bytes, computed side by side: two and then 32
+// would be one path.
 
 `default_nettype none
 
@@ -34,7 +34,8 @@ module rf_icrc_tail #(
   wire [LB-3:0] zeros = ~in_end;
   wire [3:0]    steps = {{6 - LB{1'b0}}, zeros};
   wire [31:0]   by2;
-  wire [31:0]   by32;
+  wire [31:0]   by34;
+  wire [31:0]   by32 = steps[3] ? by34 : by2;
   wire [31:0]   by16;
   wire [31:0]   by8;
   wire [31:0]   by4;
@@ -43,7 +44,7 @@ module rf_icrc_tail #(
   reg  [31:0]   p1_crc_q;
 
   rf_crc_back #(.BYTES(2)) back2 (.en(1'b1), .state(in_crc), .out(by2));
-  rf_crc_back #(.BYTES(32)) back32 (.en(steps[3]), .state(by2), .out(by32));
+  rf_crc_back #(.BYTES(34)) back34 (.en(1'b1), .state(in_crc), .out(by34));
   rf_crc_back #(.BYTES(16)) back16 (.en(steps[2]), .state(by32), .out(by16));
   rf_crc_back #(.BYTES(8)) back8 (.en(p1_steps_q[1]), .state(p1_crc_q), .out(by8));
   rf_crc_back #(.BYTES(4)) back4 (.en(p1_steps_q[0]), .state(by8), .out(by4));

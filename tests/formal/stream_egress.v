@@ -124,6 +124,7 @@ module stream_egress #(
   // ---- Contents.
 
   (* hierconn *) wire          \box.build.run_q ;
+  (* hierconn *) wire          \box.build.first_q ;
   (* hierconn *) wire          \box.build.rest_q ;
   (* hierconn *) wire          \box.build.raw_q ;
   (* hierconn *) wire          \box.build.need_q ;
@@ -217,6 +218,7 @@ module stream_egress #(
 
       // The ICRC: its begin and its rest; in progress; ready.
       assert (\box.build.rest_q == open_b);
+      assert (\box.build.first_q == !\box.build.run_q );
       if (\box.b_valid ) begin
         assert (\box.b_rest == open && (!\box.b_rest || (\box.b_last && !\box.b_icrc )));
         assert (\box.b_icrc == (\box.b_covered && \box.b_end ));

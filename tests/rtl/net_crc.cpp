@@ -31,9 +31,9 @@ static void check(Vnet_crc_tb &dut, const bytes &data, uint32_t state)
 	const bool good = dut.mask_data == want_data && dut.table_data == want_data && dut.mask_state == want_state &&
 		dut.table_state == want_state && crc32_bits(dut.back2, zeros, 2) == state &&
 		crc32_bits(dut.back4, zeros, 4) == state;
-	const uint8_t more[32] = { 0 };
+	const uint8_t more[34] = { 0 };
 	if (!good || crc32_bits(dut.back8, more, 8) != state || crc32_bits(dut.back16, more, 16) != state ||
-	    crc32_bits(dut.back32, more, 32) != state) {
+	    crc32_bits(dut.back32, more, 32) != state || crc32_bits(dut.back34, more, 34) != state) {
 		printf("state %08x: data %08x, %08x, expected %08x; state %08x, %08x, expected %08x\n", state, dut.mask_data,
 		       dut.table_data, want_data, dut.mask_state, dut.table_state, want_state);
 		exit(1);

@@ -13,7 +13,8 @@ module net_crc_tb #(
   output wire [31:0]      back4,
   output wire [31:0]      back8,
   output wire [31:0]      back16,
-  output wire [31:0]      back32
+  output wire [31:0]      back32,
+  output wire [31:0]      back34
 );
 
   net_crc_by_mask #(.WIDTH(WIDTH)) by_mask (
@@ -29,5 +30,6 @@ module net_crc_tb #(
   rf_crc_back #(.BYTES(8)) step8 (.en(1'b1), .state(state), .out(back8));
   rf_crc_back #(.BYTES(16)) step16 (.en(1'b1), .state(state), .out(back16));
   rf_crc_back #(.BYTES(32)) step32 (.en(1'b1), .state(state), .out(back32));
+  rf_crc_back #(.BYTES(34)) step34 (.en(1'b1), .state(state), .out(back34));
 
 endmodule

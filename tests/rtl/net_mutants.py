@@ -79,7 +79,7 @@ MUTANTS = {
         ("egress", "rtl/net/rf_egress.v", "wire             close = free && open && (rst || drop || cut_q);", "wire             close = 1'b0;"),
         ("egress", "rtl/net/rf_egress.v", "      o_bad_q  <= 1'b1;", "      o_bad_q  <= 1'b0;"),
         ("egress", "rtl/net/rf_crc.v", "if (rst || (p1_valid_q && p1_last_q)) state_q", "if (rst) state_q"),
-        ("egress", "rtl/net/rf_icrc_tail.v", "(.en(1'b1), .state(in_crc)", "(.en(1'b0), .state(in_crc)"),
+        ("egress", "rtl/net/rf_icrc_tail.v", "back2 (.en(1'b1)", "back2 (.en(1'b0)"),
         ("egress", "rtl/net/rf_egress.v", "localparam WAIT = 3;", "localparam WAIT = 2;"),
         ("egress", "rtl/net/rf_egress.v", "localparam WAIT = 3;", "localparam WAIT = 4;"),
         ("egress", "rtl/net/rf_egress.v", "if (f_rest) o_data[15:0]", "if (f_rest && !f_last) o_data[15:0]"),

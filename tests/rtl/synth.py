@@ -52,7 +52,7 @@ ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
          {"PORTS": 2, "WIDTH": 64, "GROUPS": 1, "MTU_MAX": 256, "BANK_AW": 7, "HDR_AW": 3, "HASH_BITS": 3, "TYPES": TYPES_32,
           "MIRROR": 0, "PARITY": 0})]
 # Flattened whole: the default shape, to which the limit of the timing applies.
-FLAT = [("4 ports, all types, parity", {})]
+FLAT = [("default parameters", {})]
 NETREDUCE = "NetReduce (Liu et al., arXiv 2009.09736) gives 109,025 LUT, 167,554 FF and 993 BRAM for six ports"
 # Name, module, parameters (small enough for 7,680 cells).
 SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH": 128}),
@@ -287,13 +287,14 @@ NOTES = {
     "Timing": "Default parameters; %s with two words. Flattened, by the model of tests/rtl/timing.py (see its --help): r is a "
               "register, in and out are the ports of the module, 0 means that there are no such paths. A path between registers "
               "may take %d ps (210 MHz). The LUT column counts this netlist. It is higher than under Modules because the netlist "
-              "is mapped for depth and register enables become logic." % (", ".join(sorted(TWO_WORDS)), LIMIT),
+              "is mapped for depth and register enables become logic. The mapping also depends on names: the figures of logic "
+              "that has not changed may differ by some percent between versions." % (", ".join(sorted(TWO_WORDS)), LIMIT),
     "The whole box": "One lane per port, 8 groups, without mirror connections. LUT to BRAM without parity; the last two "
                      "columns are the cost of parity. "
                      "For comparison: " + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`: mapped and measured as under Timing, so the LUT column is higher than that "
                                "of the whole box above. CPU s and MB are what Yosys needed.",
-    "Price of a type": "rf_reduce with 4 ports of 64 bits, one lane, without parity; at 512 bits it is eight times as much, but "
+    "Price of a type": "rf_reduce with 4 ports of 64 bits, one lane, without parity; at 512 bits it is eight times as much, except "
                        "for the control. The first row is fp32 with int32. bf16 and fp16 are added to that, each of the others "
                        "to these four, and all six at once in the last row; the last two columns are the difference. 64-bit "
                        "types share their units, and so do the types of 8 bits.",

@@ -65,6 +65,8 @@ module rf_ingress #(
   // The header of the oldest descriptor of which the header has not been taken.
   output wire [639:0]       d_hdr,
   input  wire               h_take,
+  // Its source MAC as a number, from a register: the judge compares it. Zero without mirror connections.
+  output wire [47:0]        d_from,
   output wire               d_vlan,
   output wire [7:0]         d_opcode,
   output wire [23:0]        d_qpn,
@@ -481,6 +483,41 @@ module rf_ingress #(
     .bad        (hdr_bad)
   );
 
+  wire from_bad;
+
+  generate
+    if (MIRROR != 0) begin : g_from
+      wire        unused_from_ready;
+      wire        unused_from_valid;
+      wire        unused_from_afull;
+      wire [FW:0] unused_from_count;
+
+      rf_fifo_parity #(
+        .WIDTH       (48),
+        .DEPTH       (FRAMES),
+        .READ_LATENCY(1),
+        .RAM_STYLE   ("distributed"),
+        .COUNT       (0),
+        .PARITY      (PARITY)
+      ) from_fifo (
+        .clk        (clk),
+        .rst        (rst),
+        .s_valid    (p1_valid_q),
+        .s_ready    (unused_from_ready),
+        .s_data     ({hdr_q[8*6+:8], hdr_q[8*7+:8], hdr_q[8*8+:8], hdr_q[8*9+:8], hdr_q[8*10+:8], hdr_q[8*11+:8]}),
+        .m_valid    (unused_from_valid),
+        .m_ready    (h_take),
+        .m_data     (d_from),
+        .count      (unused_from_count),
+        .almost_full(unused_from_afull),
+        .bad        (from_bad)
+      );
+    end else begin : g_no_from
+      assign d_from   = 48'd0;
+      assign from_bad = 1'b0;
+    end
+  endgenerate
+
   wire desc_bad;
 
   rf_fifo_parity #(
@@ -563,7 +600,7 @@ module rf_ingress #(
     .idle    (read_idle)
   );
 
-  assign bad  = hdr_bad || desc_bad || info_bad;
+  assign bad  = hdr_bad || from_bad || desc_bad || info_bad;
   assign idle = !i0_valid_q && beat_q == {NW{1'b0}} && frames_q == {FW + 1{1'b0}} && read_idle;
 
 endmodule

@@ -292,6 +292,7 @@ module rf_port #(
   wire [13:0]  d_len;
   wire [639:0] d_hdr;
   wire         h_take;
+  wire [47:0]  d_from;
   wire         d_vlan;
   wire [7:0]   d_opcode;
   wire [23:0]  d_qpn;
@@ -323,7 +324,7 @@ module rf_port #(
     .clk(clk), .rst(reset), .s_axis_tdata(s_axis_tdata), .s_axis_tkeep(s_axis_tkeep), .s_axis_tvalid(s_axis_tvalid),
     .s_axis_tlast(s_axis_tlast), .s_axis_tuser(s_axis_tuser), .base_mac(base_mac), .box_ip(box_ip), .port_ip(port_ip), .port_ip_set(port_ip_set),
     .cnt_frames(cnt_frames), .cnt_overflow(cnt_overflow), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class),
-    .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_qpn(d_qpn),
+    .d_cause(d_cause), .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_from(d_from), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_qpn(d_qpn),
     .d_psn(d_psn), .d_pad(d_pad), .d_src_ip(d_src_ip), .d_role(d_role), .d_key_ip(d_key_ip), .d_udp_len(d_udp_len), .d_hlen(d_hlen),
     .d_plen(d_plen), .d_syndrome(d_syndrome), .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .c_valid(cmd_valid),
     .c_ready(cmd_ready), .c_op(cmd_op), .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_keep(o_keep),
@@ -382,6 +383,10 @@ module rf_port #(
       assign to_mac_bad = 1'b0;
     end
   endgenerate
+
+  // The header with its source MAC from a register, because the judge compares that.
+  wire [47:0]             be_from = {d_from[7:0], d_from[15:8], d_from[23:16], d_from[31:24], d_from[39:32], d_from[47:40]};
+  wire [639:0]            judged_hdr = (MIRROR == 0) ? d_hdr : {d_hdr[639:96], be_from, d_hdr[47:0]};
 
   wire [13:0]             pass_len;
   wire                    pass_room;
@@ -443,7 +448,7 @@ module rf_port #(
   ) judge (
     .clk(clk), .rst(reset), .pause(pause), .enable(enable && !fault_valid), .hold(hold), .g_live(g_live), .g_error(g_error), .g_cfg(g_cfg),
     .g_dbase(g_dbase), .g_hbase(g_hbase), .g_straggler(g_straggler), .silents(silents), .d_valid(d_valid), .d_ready(d_ready), .d_class(d_class), .d_cause(d_cause),
-    .d_len(d_len), .d_hdr(d_hdr), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
+    .d_len(d_len), .d_hdr(judged_hdr), .h_take(h_take), .d_vlan(d_vlan), .d_opcode(d_opcode), .d_psn(d_psn), .d_pad(d_pad),
     .d_src_ip(d_src_ip), .d_to_port(d_role[1]), .d_udp_len(d_udp_len), .d_hlen(d_hlen), .d_plen(d_plen), .d_syndrome(d_syndrome),
     .d_msn(d_msn), .d_icrc_ok(d_icrc_ok), .l_valid(l_valid), .r_hit(r_hit), .r_cid(r_cid), .r_state(r_state),
     .t_valid(t_valid), .t_src_ip(t_src_ip), .f_read(f_read), .f_conn(f_conn), .f_start(f_start), .f_shift(f_shift), .f_src_ip(f_src_ip),

@@ -303,6 +303,8 @@ struct bench {
 		if (!headers.empty())
 			check(get_bytes(dut.d_hdr, 80) == headers.front(), "d_hdr");
 		if (dut.h_take)
+			check(dut.d_from == mac_of(&headers.front()[6]), "d_from");
+		if (dut.h_take)
 			headers.pop_front();
 		if (waiting.size() > headers.size() && !m.stop && r.percent(m.command)) {
 			dut.c_op = (uint8_t)pick_op(waiting.front());

@@ -46,6 +46,7 @@ module net_path_tb #(
   wire [1:0] unused_d_pad;
   wire [31:0] unused_d_src_ip;
   wire [1:0] unused_d_role;
+  wire [47:0] unused_d_from;
   wire [31:0] unused_d_key_ip;
   wire [15:0] unused_d_udp_len;
   wire [7:0] unused_d_syndrome;
@@ -111,6 +112,7 @@ module net_path_tb #(
     .d_pad        (unused_d_pad),
     .d_src_ip     (unused_d_src_ip),
     .d_role       (unused_d_role),
+    .d_from       (unused_d_from),
     .d_key_ip     (unused_d_key_ip),
     .d_udp_len    (unused_d_udp_len),
     .d_hlen       (d_hlen),

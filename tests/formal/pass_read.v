@@ -1,7 +1,7 @@
 // The readers of all ports, driven by any caller that satisfies pass_caller.v: they meet the requirements of rf_reduce
 // (reduce_caller.v). At an arbitrary port every launched pass begins at the reduction in its turn and delivers, one
 // after another, the beats of its lane from the first one of its slot on: as many as its packet has, and no others. Those
-// who gave are the operands: a lane without one is passed over, but for the final lane of a packet that has operands.
+// who gave are the operands: a lane without one is passed over, unless it is the final one of a packet that has operands.
 // Facts are arbitrary, of packets that the judge accepts: with an operand they are not empty, none is longer than the MTU.
 `include "rf_regs.vh"
 
@@ -324,6 +324,14 @@ module pass_read #(
           if (f_started && !rst && idle[p] && open[g] && g_block[g*PORTS + p])
             assert (more[p] == kept[p*40+39] &&
                     (!more[p] || (same[p*11 +: 9] == form && !same[p*11+10] && words == beats[p*4 +: 4] + 13'd1)));
+      end
+    end
+    // The readers of a packet in progress agree on what they keep, and on when its next pass may begin.
+    for (g = 0; g < GROUPS; g = g + 1) begin : f_equal
+      for (p = 1; p < PORTS; p = p + 1) begin : f_pair
+        always @*
+          if (f_started && !rst && open[g] && g_block[g*PORTS + p] && g_block[g*PORTS + p - 1] && idle[p] && idle[p-1])
+            assert (kept[p*40+32 +: 8] == kept[(p-1)*40+32 +: 8] && kept[p*40 +: 23] == kept[(p-1)*40 +: 23]);
       end
     end
     for (p = 0; p < PORTS; p = p + 1) begin : f_port

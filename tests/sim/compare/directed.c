@@ -54,6 +54,26 @@ static void agree(uint64_t seed, const struct bench_group *g, uint32_t index, st
 		c->pad = (uint8_t)(size * (1 + random_below(&s, 4 / size - 1)));
 }
 
+void traffic_form(uint64_t seed, const struct bench_group *g, uint32_t index, uint8_t *opcode,
+		  size_t *len, uint8_t *pad)
+{
+	uint64_t s = seed ^ (uint64_t)index << 20;
+	uint32_t words = 1u << (g->mtu_log2 - 2);
+	unsigned int size = arith_element_size(g->dtype);
+
+	*opcode = (uint8_t)random_below(&s, 12);
+	*pad = 0;
+	if (*opcode % 6 < 2) { /* FIRST, MIDDLE */
+		*len = 4 * words;
+		return;
+	}
+	*len = 4 * (1 + random_below(&s, random_once(&s, 2) ? words : 20));
+	if (size == 8) /* whole elements; an MTU holds at least 32 */
+		*len = (*len + 7) & ~(size_t)7;
+	if (size < 4 && random_once(&s, 2))
+		*pad = (uint8_t)(size * (1 + random_below(&s, 4 / size - 1)));
+}
+
 void traffic_say(uint64_t seed, const struct bench_group *g, unsigned int rank, uint32_t index,
 		 struct traffic_say *w)
 {

@@ -11,7 +11,7 @@
 #include "base/opt.h"
 #include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
-#include "tools/sim_report.h"
+#include "tools/sim.h"
 
 static const char *const types[] = {"fp32",  "bf16",   "fp16", "int32", "uint32",
 				    "int64", "uint64", "fp64", "int8",  "uint8"};

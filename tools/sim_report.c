@@ -1,4 +1,4 @@
-#include "tools/sim_report.h"
+#include "tools/sim.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* What `ringfold sim` is asked to do, what came out, and how it is printed. */
-#ifndef SIM_REPORT_H
-#define SIM_REPORT_H
+#ifndef RF_TOOLS_SIM_H
+#define RF_TOOLS_SIM_H
 
 #include "sim/fabric/fabric.h"
 #include "tools/sim_collective.h"

@@ -38,7 +38,7 @@ module rf_judge #(
   // 1: groups may be directed.
   parameter DIRECTED = 1,
   // Types that are built in: bit t for type t.
-  parameter [9:0] TYPES = 10'h3ff,
+  parameter TYPES = 1023,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (

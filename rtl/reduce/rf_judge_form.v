@@ -16,7 +16,7 @@ module rf_judge_form #(
   // 1: groups may be directed.
   parameter DIRECTED = 1,
   // Types that are built in: bit t for type t.
-  parameter [9:0] TYPES = 10'h3ff
+  parameter TYPES = 1023
 ) (
   input  wire        enable,
   input  wire        hold,
@@ -68,6 +68,7 @@ module rf_judge_form #(
   output wire        syn_fatal
 );
 
+  localparam [31:0] TYPES_N    = TYPES;
   localparam [2:0] ACT_DROP    = 3'd0;
   localparam [2:0] ACT_PUNT    = 3'd1;
   localparam [2:0] ACT_FOREIGN = 3'd2;
@@ -94,7 +95,7 @@ module rf_judge_form #(
   wire        gives     = imm[14];
   wire [3:0]  op        = imm[11:8];
   wire [3:0]  kind      = imm[7:4];
-  wire [15:0] built     = {6'd0, TYPES};
+  wire [15:0] built     = TYPES_N[15:0];
   wire        floating  = kind <= 4'd2 || kind == 4'd7;
   wire        bitwise   = op == 4'd3 || op == 4'd4 || op == 4'd5;
   wire        bad_order = imm[3:0] != index;

@@ -36,7 +36,7 @@ module rf_port #(
   // Bits of the facts of a packet (rf_bank).
   parameter FW = (DIRECTED != 0) ? 43 : 19,
   // Types that are built in: bit t for type t.
-  parameter [9:0] TYPES = 10'h3ff,
+  parameter TYPES = 1023,
   // 1: memories have parity bits.
   parameter PARITY = 1
 ) (

@@ -69,7 +69,6 @@ module rf_acc #(
   reg  [AW-1:0]             rd_beat_q;
   reg  [AW-1:0]             wr_beat_q;
   wire [WIDTH*(1+HALF)-1:0] kept;
-  wire                      half = is_half(in_dtype);
   wire                      sum_valid;
   wire                      sum_final;
   wire                      sum_last;
@@ -183,7 +182,7 @@ module rf_acc #(
       wire line_bad;
 
       always @(posedge clk)
-        p1_bad_q <= in_valid && ((in_bad && !in_empty) || (!in_first && (low_bad || (half && high_bad))));
+        p1_bad_q <= in_valid && ((in_bad && !in_empty) || (!in_first && (low_bad || (is_half(in_dtype) && high_bad))));
 
       rf_delay #(
         .WIDTH(1),

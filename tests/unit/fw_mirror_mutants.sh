@@ -8,6 +8,8 @@ build=$1
 work=$build/mutants/fw_mirror
 tests="fw_mirror_test fw_address_test"
 objects="$build/obj/tests/unit/fw_ask.o $build/obj/tests/unit/fw_box.o $build/obj/tests/unit/fw_mirror.o"
+# The tests take some milliseconds.
+limit=10
 libs="$build/lib/libfwlinux.a $build/lib/librfctl.a $build/lib/librfproto.a"
 . tests/unit/fw_mutants.sh
 

@@ -1,5 +1,6 @@
 # Shared part of fw_*_mutants.sh. Sourced with $build, $work (a directory), $tests (programs that must detect the mutants), $objects and
-# $libs (linked with these in addition to build/lib/libfw.a). Sets bad=1 if a mutant passes.
+# $libs (linked with these in addition to build/lib/libfw.a), perhaps $limit (seconds that a test may take with a mutant). Sets bad=1
+# if a mutant passes.
 flags="-std=c11 -D_GNU_SOURCE -O1 -I. -I$build/gen"
 bad=0
 mkdir -p "$work"
@@ -22,7 +23,7 @@ sys.stdout.write(text.replace(os.environ["OLD"], os.environ["NEW"], 1))' < "$fil
 		${CC:-cc} -o "$work/$test" "$build/obj/tests/unit/$test.o" "$work/$name.o" $objects "$build/lib/libfw.a" $libs \
 			-lcmocka -ldl -lm || bad=1
 		# A mutant that never ends is detected too.
-		if ! timeout 300 "$work/$test" > "$work/$name.$test.log" 2>&1; then
+		if ! timeout "${limit:-300}" "$work/$test" > "$work/$name.$test.log" 2>&1; then
 			[ "$name" = none ] || echo "ok   $name: detected by $test"
 			[ "$name" != none ] || { echo "BAD  $test fails on the unchanged rules"; bad=1; }
 			return

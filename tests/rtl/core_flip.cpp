@@ -50,6 +50,7 @@ const Kind kinds[] = {
 	{".tomb.", "tombstones", false, true},
 	{"held.", "frames that are shown", false, true},
 	{".mirror.", "fields to be read back", false, true},
+	{"errors.g_values.", "fields to be read back", false, true},
 	{"g_mirror.mac_", "fields to be read back", false, true},
 	// Delay lines of the error flags: an undetected error needs two bit flips.
 	{"g_wrong", "marks", false, true},

@@ -33,6 +33,6 @@ for mutant in icrc source counter; do
 	"$compare" --engine-b "model:$mutant" --mutate 40 --count 20000 > /dev/null
 	[ $? -eq 1 ] || { echo "mutant $mutant: not found among changed frames"; failed=1; }
 done
-"$compare" --engine-b model:icrc --mode b --mutate 40 --count 300 > /dev/null
+"$compare" --engine-b model:icrc --mode b --mutate 40 --count 1000 > /dev/null
 [ $? -eq 1 ] || { echo "mutant icrc: not found among changed frames at full load"; failed=1; }
 exit $failed

@@ -120,9 +120,12 @@ static bool refused(struct mirror *m, const struct rf_client *c)
 				  "give the box's ports addresses; after its start it probes them "
 				  "for some seconds",
 				  "no port of the box has an address that a rank could use");
+	/* The group of the check before this one may still count against the quota of the key. */
 	if (f->reason == RF_CTL_R_NO_GROUPS || f->reason == RF_CTL_R_NO_SLOTS ||
 	    f->reason == RF_CTL_R_NO_CONNECTIONS || f->reason == RF_CTL_R_NO_PASSES ||
-	    f->reason == RF_CTL_R_NO_LANES)
+	    f->reason == RF_CTL_R_NO_LANES || f->reason == RF_CTL_R_QUOTA ||
+	    f->reason == RF_CTL_R_QUOTA_RANKS || f->reason == RF_CTL_R_QUOTA_ENTRIES ||
+	    f->reason == RF_CTL_R_QUOTA_BYTES)
 		return doctor_say(m->d, "mirror", DOCTOR_SKIPPED, NULL,
 				  "the box has no room for another group now: %s", text);
 	return doctor_say(m->d, "mirror", DOCTOR_FAILED,

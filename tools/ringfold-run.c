@@ -472,9 +472,10 @@ static int run(struct rf_run *r, struct settings *s, char **argv)
 	if (!rf_run_until(r, box_ready, START_NS))
 		fprintf(stderr, "ringfold run: the box was not ready after 60 seconds\n");
 	if (!strstr(r->tail, ": ready (")) {
+		/* It also reads what a box that has ended wrote last. */
+		rf_run_end(r, 0, 1);
 		if (!interrupted() && !s->verbose)
 			fputs(r->tail, stderr);
-		rf_run_end(r, 0, 1);
 		return interrupted()                   ? report(r, s, false, false)
 		       : r->p[0].code == RF_EXIT_USAGE ? RF_EXIT_USAGE
 						       : RF_EXIT_FAILED;

@@ -48,7 +48,7 @@ int rf_directed_create(const struct rf_directed_cfg *cfg, struct rf_directed **o
 	g->send_posted.index = g->send_done.index = cfg->first_index;
 	offsets = (uint64_t *)(void *)&g->calls[slots];
 	for (uint32_t k = 0; k < slots; k++)
-		g->calls[k].offsets = offsets + (size_t)k * (cfg->ranks + 1);
+		g->calls[k].c.offsets = offsets + (size_t)k * (cfg->ranks + 1);
 	*out = g;
 	return RF_COLL_OK;
 }
@@ -64,11 +64,12 @@ void rf_directed_destroy(struct rf_directed *g)
 static void settle(struct rf_directed *g, struct rf_directed_cursor *at)
 {
 	while (at->call != g->started) {
-		const struct rf_directed_op *c = rf_directed_op(g, at->call);
+		const struct rf_directed_op *op = rf_directed_op(g, at->call);
+		const struct rf_call *c = &op->c;
 
 		if (at->block == c->blocks) {
 			at->block = 0;
-			at->at += c->unit;
+			at->at += op->unit;
 		}
 		if (at->at >= c->longest) {
 			at->at = 0;
@@ -76,7 +77,7 @@ static void settle(struct rf_directed *g, struct rf_directed_cursor *at)
 			at->call++;
 			continue;
 		}
-		if (at->at < rf_directed_block(c, at->block) &&
+		if (at->at < rf_call_block(c, at->block) &&
 		    rf_schedule_travels(c->kind, c->root, at->block))
 			return;
 		at->block++;
@@ -99,12 +100,13 @@ static uint32_t bits(bool gives, bool wants)
 static struct rf_directed_message message_at(struct rf_directed *g,
 					     const struct rf_directed_cursor *at)
 {
-	const struct rf_directed_op *c = rf_directed_op(g, at->call);
+	const struct rf_directed_op *op = rf_directed_op(g, at->call);
+	const struct rf_call *c = &op->c;
 	const struct rf_directed_cfg *cfg = &g->cfg;
-	uint64_t left = rf_directed_block(c, at->block) - at->at;
+	uint64_t left = rf_call_block(c, at->block) - at->at;
 	bool gives = rf_schedule_gives(c->kind, c->root, at->block, cfg->rank);
 	bool wants = rf_schedule_wants(c->kind, c->root, at->block, cfg->rank);
-	struct rf_directed_message m = {.len = left < c->unit ? (uint32_t)left : c->unit};
+	struct rf_directed_message m = {.len = left < op->unit ? (uint32_t)left : op->unit};
 	uint32_t imm = c->immediate;
 
 	if (c->kind == RF_SCHEDULE_BARRIER)

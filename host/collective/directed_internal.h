@@ -1,24 +1,17 @@
 /*
- * Internals of a directed group. directed_call.c checks a call and lays out its blocks; directed.c
- * walks through its messages.
+ * Internals of a directed group. directed_call.c starts a call; directed.c walks through its
+ * messages.
  */
 #ifndef RF_DIRECTED_INTERNAL_H
 #define RF_DIRECTED_INTERNAL_H
 
-#include "host/collective/directed.h"
+#include "host/collective/call.h"
 
 /* One call. */
 struct rf_directed_op {
+	struct rf_call c;
 	uint64_t id;
-	enum rf_collective_kind kind;
-	uint32_t root;
-	uint32_t immediate; /* without wants, gives and index */
-	uint32_t blocks;    /* 1, or one for each rank */
-	uint32_t unit;      /* bytes of a piece: a packet or a long message */
-	uint64_t longest;   /* bytes of the longest block */
-	uint64_t *offsets;  /* where each block begins, and where the last one ends: bytes */
-	const char *send;
-	char *recv;
+	uint32_t unit; /* bytes of a piece: a packet or a long message */
 	uint64_t last; /* number of the message after its last one */
 };
 
@@ -57,12 +50,6 @@ struct rf_directed {
 static inline struct rf_directed_op *rf_directed_op(struct rf_directed *g, uint32_t call)
 {
 	return &g->calls[call & g->call_mask];
-}
-
-/* Bytes of a block. */
-static inline uint64_t rf_directed_block(const struct rf_directed_op *c, uint32_t block)
-{
-	return c->offsets[block + 1] - c->offsets[block];
 }
 
 #endif

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds the Verilated box of one shape as a shared object.
 #
-#   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace] OUTPUT.so VERILOG ...
+#   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace|-deep] OUTPUT.so VERILOG ...
 #
+# -trace: able to write waveforms. -deep: memory for two groups of 512 slots at a path MTU of 4096.
 # VERILATOR and CXX (default g++) may be set. The log stays beside the output and is shown when something fails.
 set -eu
 
@@ -13,6 +14,9 @@ CXX=${CXX:-g++}
 shape=${name%-trace}
 trace=
 [ "$shape" = "$name" ] || trace=1
+deep=
+[ "$shape" = "${shape%-deep}" ] || deep=1
+shape=${shape%-deep}
 ports=${shape%%-*}
 ports=${ports#p}
 lanes=${shape#*-l}
@@ -32,6 +36,8 @@ case $width in
 256) bank=14 ;;
 512) bank=13 ;;
 esac
+hdr=9
+[ -z "$deep" ] || { bank=$((bank + 3)) hdr=10; }
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${out%.so}.dir
@@ -68,14 +74,14 @@ moves() {
 build() {
 	${VERILATOR:-verilator} --cc --top-module rf_core --prefix Vbox -Mdir "$dir" -O3 --assert \
 		--x-assign unique --x-initial unique ${trace:+--trace-fst} --output-split 20000 \
-		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=9 \
+		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=$hdr \
 		-CFLAGS "-fPIC -fvisibility=hidden" \
 		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
 	moves > "$dir/box_move.inc"
 	MAKEFLAGS='' make -s -j2 -C "$dir" -f Vbox.mk CXX="$CXX" OPT_FAST="-O2 -fno-semantic-interposition" OPT_SLOW="-O1" OPT_GLOBAL="-O2" \
 		Vbox__ALL.a verilated.o verilated_threads.o ${trace:+verilated_fst_c.o}
 	$CXX -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \
-		-DRF_BOX_PORTS="$ports" -DRF_BOX_LANES="$lanes" -DRF_BOX_WIDTH="$width" -DRF_BOX_BANK_LOG2=$bank -DRF_BOX_HDR_LOG2=9 \
+		-DRF_BOX_PORTS="$ports" -DRF_BOX_LANES="$lanes" -DRF_BOX_WIDTH="$width" -DRF_BOX_BANK_LOG2=$bank -DRF_BOX_HDR_LOG2=$hdr \
 		${trace:+-DRF_BOX_TRACE} -I"$dir" -I"$root" -I"$root/build/gen" -isystem "$vroot/include" \
 		-isystem "$vroot/include/vltstd" -c -o "$dir/box.o" "$root/sim/cosim/box.cpp"
 	$CXX -shared -o "$dir/box.so" "$dir/box.o" "$dir/Vbox__ALL.a" "$dir/verilated.o" "$dir/verilated_threads.o" -Wl,-z,defs \

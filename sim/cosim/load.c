@@ -55,24 +55,21 @@ void rf_engine_each(void (*take)(void *arg, const char *path), void *arg)
 	}
 }
 
-int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
-		   const struct rf_engine_ops **out, char *why, size_t room)
+static int load(const char *name, const char *what, const struct rf_engine_ops **out, char *why,
+		size_t room)
 {
-	char name[64];
 	char path[PATH_MAX + 80];
 	void *object;
 	void *symbol;
 	rf_engine_entry *entry;
 	const struct rf_engine_ops *ops;
 
-	snprintf(name, sizeof(name), "box-p%u-l%u-w%u%s.so", ports, lanes, width,
-		 trace ? "-trace" : "");
 	if (!find(name, path, sizeof(path))) {
 		snprintf(why, room,
-			 "no Verilated box with %u ports, %u lanes of %u bits%s: build it "
+			 "no Verilated box with %s: build it "
 			 "with `make build/vl/%s` in the source tree; an installed program "
 			 "finds it with RF_ENGINE_DIR=.../build/vl",
-			 ports, lanes, width, trace ? " that writes waveforms" : "", name);
+			 what, name);
 		return -1;
 	}
 	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -98,6 +95,30 @@ int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
 	}
 	*out = ops;
 	return 0;
+}
+
+static int load_shape(unsigned ports, unsigned lanes, unsigned width, const char *suffix,
+		      const char *more, const struct rf_engine_ops **out, char *why, size_t room)
+{
+	char name[64], what[100];
+
+	snprintf(name, sizeof(name), "box-p%u-l%u-w%u%s.so", ports, lanes, width, suffix);
+	snprintf(what, sizeof(what), "%u ports, %u lanes of %u bits%s", ports, lanes, width, more);
+	return load(name, what, out, why, room);
+}
+
+int rf_engine_load(unsigned ports, unsigned lanes, unsigned width, bool trace,
+		   const struct rf_engine_ops **out, char *why, size_t room)
+{
+	return load_shape(ports, lanes, width, trace ? "-trace" : "",
+			  trace ? " that writes waveforms" : "", out, why, room);
+}
+
+int rf_engine_load_deep(unsigned ports, unsigned lanes, unsigned width,
+			const struct rf_engine_ops **out, char *why, size_t room)
+{
+	return load_shape(ports, lanes, width, "-deep", " with eight times the memory", out, why,
+			  room);
 }
 
 int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,

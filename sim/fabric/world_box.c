@@ -179,9 +179,10 @@ static int start_groups(struct rf_world *w)
 	return 0;
 }
 
-/* Room for all slots of the groups. */
+/* Room for all slots of the groups; a Verilated box may have more. */
 static void make_shape(struct rf_world *w)
 {
+	struct rf_engine_cfg built = {0};
 	unsigned lanes = (w->cfg.ranks + w->cfg.ports - 1) / w->cfg.ports;
 	unsigned beats = log2_of(w->cfg.groups * w->cfg.slots * w->cfg.mtu / (w->cfg.width / 8));
 
@@ -191,6 +192,11 @@ static void make_shape(struct rf_world *w)
 		w->shape.bank_log2 = beats;
 	if (w->shape.hdr_log2 < log2_of(w->cfg.groups * w->cfg.slots))
 		w->shape.hdr_log2 = log2_of(w->cfg.groups * w->cfg.slots);
+	ops(w)->shape(&built);
+	if (w->shape.bank_log2 < built.bank_log2)
+		w->shape.bank_log2 = built.bank_log2;
+	if (w->shape.hdr_log2 < built.hdr_log2)
+		w->shape.hdr_log2 = built.hdr_log2;
 	w->shape.seed = w->cfg.seed;
 }
 

@@ -39,6 +39,12 @@ $(eval $(call c_link,isolation,tests/sim/isolation.c,$(FABRIC_LIBS),$(FABRIC_LDL
 $(eval $(call c_link,bench_fabric,tests/sim/bench_fabric.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_fabric))
 $(eval $(call c_link,bench_world,tests/sim/bench_world.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_world))
 
+# Full load on every port by single packets and messages of directed groups. In the test, a paused sender and a wrong byte must be
+# noticed.
+$(eval $(call c_link,bench_directed,tests/sim/bench_directed.c,$(BOXBENCH_LIBS) collective,-ljansson -ldl -lm,,$(BUILD)/tests/bench_directed))
+$(eval $(call test,world-flip,$(BUILD)/tests/bench_world /dev/null model flip; test $$$$? -eq 1,$(BUILD)/tests/bench_world))
+$(eval $(call test,directed-pace,tests/sim/directed_pace.sh $(BUILD)/tests/bench_directed,$(BUILD)/tests/bench_directed))
+
 # Real time.
 REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-memif rf-io rf-store rf-config rfproto
 REALTIME_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
@@ -55,6 +61,7 @@ $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_L
 #
 #   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>.so         rf_core of that shape as an engine (sim/engine.h)
 #   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>-trace.so   the same, able to write waveforms; slower
+#   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>-deep.so    the same with memory for two groups of 512 slots at a path MTU of 4096
 #
 # Any shape can be requested by name; $(call rtl_box,P,L,W) is its file name for prerequisites, and shapes in RTL_BOXES are built
 # by `make`. The sizes of banks and header memories follow from the width as in sim/fabric/shape.h.
@@ -63,6 +70,7 @@ RTL_BOX_V    := $(shell sed 's,//.*,,' rtl/rf.f)
 RTL_BOX_DEPS := $(RTL_BOX_V) $(wildcard rtl/*/*.vh) sim/cosim/box.cpp sim/cosim/box.sh sim/cosim/box.map sim/cosim/box_view.h sim/engine.h \
 	$(BUILD)/gen/rf_regs.vh $(BUILD)/gen/rf_regs.h $(BUILD)/gen/sim/cosim/box_gtkw.h
 rtl_box       = $(BUILD)/vl/box-p$(strip $(1))-l$(strip $(2))-w$(strip $(3)).so
+RTL_DEEP     := $(BUILD)/vl/box-p4-l1-w512-deep.so $(BUILD)/vl/box-p8-l1-w512-deep.so
 RTL_BOXES    := $(call rtl_box,4,1,512)
 ALL_TARGETS  += $(RTL_BOXES)
 
@@ -88,6 +96,8 @@ $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(
 $(eval $(call test,wave-view,$(PYTHON) -B tests/sim/wave_view.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))
 $(eval $(call test,isolation,$(BUILD)/tests/isolation 4,$(BUILD)/tests/isolation))
-$(eval $(call bench,world,$(BUILD)/tests/bench_world $(BENCH_OUT),$(BUILD)/tests/bench_world))
+$(eval $(call bench,directed,$(BUILD)/tests/bench_directed $(BENCH_OUT) rtl,$(BUILD)/tests/bench_directed $(RTL_DEEP)))
+$(eval $(call bench,world,$(BUILD)/tests/bench_world $(BENCH_OUT) model,$(BUILD)/tests/bench_world))
+$(eval $(call bench,world-rtl,$(BUILD)/tests/bench_world $(BENCH_OUT) rtl,$(BUILD)/tests/bench_world $(RTL_DEEP)))
 $(eval $(call bench,isolation,set -e; for p in 4 8; do $(BUILD)/tests/isolation $$$$p model $(BENCH_OUT); done; $(BUILD)/tests/isolation 4 rtl $(BENCH_OUT),$(BUILD)/tests/isolation $(call rtl_box,4,1,512)))
 $(eval $(call c_test,conn_kicks,tests/sim/conn_kicks.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))

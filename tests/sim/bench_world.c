@@ -1,11 +1,16 @@
 /*
- * Figures of the collectives on the transport itself: bench_world FILE appends JSON lines.
- * Reference model, mirror connections, virtual time, links of 100 Gb/s and 1 us, MTU 4096 if the
- * name says no other.
+ * Figures of the collectives on the transport itself: bench_world FILE ENGINE [4 | 8 | flip]
+ * appends JSON lines. Mirror connections, virtual time, links of 100 Gb/s and 1 us, 512 slots, MTU
+ * 4096 if the name says no other. ENGINE: model, or rtl (box-p4-l1-w512-deep.so and that of 8
+ * ports). Exit 4: a figure misses its limit; 1: a run failed. 4, 8: only with so many ranks. flip:
+ * one wrong bit in each result, so every run fails.
  */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "sim/cosim/load.h"
 #include "sim/fabric/world.h"
 
 #define BYTES 16777216u
@@ -13,19 +18,32 @@
 #define OVERHEAD 86u
 #define BOX_NS 160.0 /* 40 cycles (docs/pipeline.md) */
 
-static FILE *out;
-static unsigned failures;
+/* A pass: one beat of 64 bytes in each cycle of 4 ns. */
+#define PASS_NS(bytes) ((bytes) / 64 * 4.0)
 
-static void report(const char *name, double value, const char *unit, double limit, bool must,
+static FILE *out;
+static const char *by;
+static bool flip;
+static unsigned failures, missed;
+
+/* limit 0: none. */
+static void report(const char *what, double value, const char *unit, double limit, bool must,
 		   bool ok)
 {
-	json_t *o = json_pack("{ss ss sf ss sf sb sb}", "group", "world", "name", name, "value",
-			      value, "unit", unit, "limit", limit, "must", must, "ok", ok);
+	char name[160];
+	json_t *o;
 
+	snprintf(name, sizeof(name), "%s, %s", by, what);
+	o = json_pack("{ss ss sf ss sb sb}", "group", "world", "name", name, "value", value, "unit",
+		      unit, "must", must, "ok", ok);
+	json_object_set_new(o, "limit", limit > 0 || must ? json_real(limit) : json_null());
 	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	fputc('\n', out);
+	fflush(out);
 	json_decref(o);
-	failures += must && !ok;
+	printf("%s: %.4g %s (limit %.4g)%s\n", name, value, unit, limit, ok ? "" : ": missed");
+	fflush(stdout);
+	missed += must && !ok;
 }
 
 static void figure(const char *name, double value, const char *unit, double limit, bool ok)
@@ -33,20 +51,42 @@ static void figure(const char *name, double value, const char *unit, double limi
 	report(name, value, unit, limit, true, ok);
 }
 
-/* One call, right in every byte; its time in ns, 0 if the run failed. */
-static double run(struct rf_world_cfg *c, const struct rf_world_call *call,
+/* A box of as many ports as ranks, with room for two groups. */
+static struct rf_world_cfg world_of(unsigned n)
+{
+	struct rf_world_cfg c;
+	char why[300];
+
+	rf_world_cfg_init(&c);
+	c.ranks = c.ports = n;
+	c.flip = flip;
+	if (strcmp(by, "rtl") == 0 &&
+	    rf_engine_load_deep(n, 1, 512, &c.engine, why, sizeof(why)) != 0) {
+		fprintf(stderr, "bench_world: %s\n", why);
+		exit(1);
+	}
+	return c;
+}
+
+/*
+ * The calls of a world at once, right in every byte; the time from the first start to the last end
+ * in ns, 0 if a run failed.
+ */
+static double run(const struct rf_world_cfg *c, const struct rf_world_call *call, unsigned calls,
 		  struct rf_world_result *r)
 {
 	struct rf_world *w;
 	char why[200];
+	double most = 0;
 
 	if (rf_world_create(c, &w, why, sizeof(why)) != 0) {
 		fprintf(stderr, "bench_world: %s\n", why);
 		failures++;
 		return 0;
 	}
-	if (rf_world_call(w, call) == 0)
-		(void)rf_world_run(w, RF_WORLD_SEC);
+	for (unsigned k = 0; k < calls; k++)
+		failures += rf_world_call(w, &call[k]) != 0;
+	(void)rf_world_run(w, RF_WORLD_SEC);
 	rf_world_result(w, r);
 	rf_world_destroy(w);
 	if (!r->done || r->wrong != 0) {
@@ -54,7 +94,9 @@ static double run(struct rf_world_cfg *c, const struct rf_world_call *call,
 		failures++;
 		return 0;
 	}
-	return (double)r->call_ns[0];
+	for (unsigned k = 0; k < calls; k++)
+		most = (double)r->call_ns[k] > most ? (double)r->call_ns[k] : most;
+	return most;
 }
 
 /*
@@ -73,84 +115,97 @@ static double link_ns(enum rf_collective_kind kind, unsigned n, unsigned mtu)
 static void large(enum rf_collective_kind kind, unsigned n, unsigned mtu)
 {
 	struct rf_world_call call = {.kind = kind, .type = RF_ARITH_FP32, .count = BYTES / 4};
+	struct rf_world_cfg c = world_of(n);
 	struct rf_world_result r;
-	struct rf_world_cfg c;
 	char name[100];
 	double ns, part;
 
-	rf_world_cfg_init(&c);
-	c.ranks = c.ports = n;
 	c.mtu = mtu;
 	if (rf_schedule_has_blocks(kind))
 		call.count /= n;
-	ns = run(&c, &call, &r);
+	ns = run(&c, &call, 1, &r);
 	part = ns > 0 ? link_ns(kind, n, mtu) / ns : 0;
 	snprintf(name, sizeof(name), "%s, N = %u, 16 MB, MTU %u: part of the link's framing limit",
 		 rf_schedule_name(kind), n, mtu);
 	figure(name, part, "", 0.97, part >= 0.97);
 }
 
+/*
+ * A small call, and what algorithms without a box need at least on the same links: computed, hosts
+ * that take no time. Recursive doubling: log2 N steps; ring: 2 (N - 1); each over two links.
+ */
 static void small(enum rf_collective_kind kind, uint64_t count)
 {
 	struct rf_world_call call = {.kind = kind, .type = RF_ARITH_INT64, .count = count};
-	double wire = (62 + 8 * (double)count + 24) * 8 / 100, least, ns;
+	double wire = (62 + 8 * (double)count + 24) * 8 / 100, step, least, ns;
+	struct rf_world_cfg c = world_of(8);
 	struct rf_world_result r;
-	struct rf_world_cfg c;
-	char name[100];
+	char name[100], what[60];
 
-	rf_world_cfg_init(&c);
-	c.ranks = c.ports = 8;
-	ns = run(&c, &call, &r);
-	least = 4 * (double)c.delay_ns + 4 * wire + 2 * (double)c.switch_ns + BOX_NS;
-	snprintf(name, sizeof(name), "%s of %llu B, 8 ranks: time against links + switch + box",
-		 rf_schedule_name(kind), 8 * (unsigned long long)count);
+	ns = run(&c, &call, 1, &r);
+	step = 2 * (double)c.delay_ns + 2 * wire + (double)c.switch_ns;
+	least = 2 * step + BOX_NS;
+	snprintf(what, sizeof(what), "%s of %llu B, 8 ranks", rf_schedule_name(kind),
+		 8 * (unsigned long long)count);
+	snprintf(name, sizeof(name), "%s: time against links + switch + box", what);
 	figure(name, ns / least, "", 1.02, ns > 0 && ns / least <= 1.02);
+	snprintf(name, sizeof(name), "%s: time", what);
+	report(name, ns / 1000, "us", 0, false, true);
+	snprintf(name, sizeof(name), "%s: recursive doubling, computed", what);
+	report(name, 3 * step / 1000, "us", 0, false, true);
+	snprintf(name, sizeof(name), "%s: ring, computed", what);
+	report(name, 14 * step / 1000, "us", 0, false, true);
 }
 
-/* Two communicators of the same ranks. Not a must: the box makes a pass for each index of both. */
-static void side_by_side(void)
+/*
+ * Reduce-scatter and all-gather of two communicators of the same ranks. Per index of both, every
+ * host sends a full packet for the one, and for the other a full packet in one of N cases and an
+ * empty one otherwise: that is what the frames need. The box makes one pass of a whole packet for
+ * each of the two. With links of 50 Gb/s the frames need more than the passes.
+ */
+static void side_by_side(unsigned n, unsigned mtu, unsigned gbit)
 {
-	struct rf_world_call call = {.type = RF_ARITH_FP32, .count = BYTES / 16};
-	struct rf_world_result r = {0};
-	double alone[2] = {0}, most;
-	struct rf_world_cfg c;
-	struct rf_world *w;
-	char why[200];
+	struct rf_world_call call[2] = {
+		{.kind = RF_SCHEDULE_REDUCE_SCATTER, .type = RF_ARITH_FP32, .count = BYTES / 4 / n},
+		{.kind = RF_SCHEDULE_ALL_GATHER, .type = RF_ARITH_FP32, .count = BYTES / 4 / n}};
+	double full = (mtu + OVERHEAD) * 8.0 / gbit, empty = OVERHEAD * 8.0 / gbit;
+	double frames = 1 + (full + (n - 1) * empty) / n / full, passes = 2 * PASS_NS(mtu) / full;
+	double least = frames > passes ? frames : passes, alone, other, both;
+	struct rf_world_cfg c = world_of(n);
+	struct rf_world_result r;
+	char name[140];
 
-	rf_world_cfg_init(&c);
+	c.mtu = mtu;
+	c.rate = gbit * UINT64_C(1000000000);
+	alone = run(&c, &call[0], 1, &r);
+	other = run(&c, &call[1], 1, &r);
+	alone = alone > other ? alone : other;
 	c.groups = 2;
-	for (call.group = 0; call.group < 2; call.group++) {
-		call.kind = call.group ? RF_SCHEDULE_ALL_GATHER : RF_SCHEDULE_REDUCE_SCATTER;
-		alone[call.group] = run(&c, &call, &r);
-	}
-	if (rf_world_create(&c, &w, why, sizeof(why)) != 0)
-		return;
-	for (call.group = 0; call.group < 2; call.group++) {
-		call.kind = call.group ? RF_SCHEDULE_ALL_GATHER : RF_SCHEDULE_REDUCE_SCATTER;
-		(void)rf_world_call(w, &call);
-	}
-	(void)rf_world_run(w, RF_WORLD_SEC);
-	rf_world_result(w, &r);
-	rf_world_destroy(w);
-	failures += !r.done || r.wrong != 0;
-	most = (double)(r.call_ns[0] > r.call_ns[1] ? r.call_ns[0] : r.call_ns[1]) /
-	       (alone[0] > alone[1] ? alone[0] : alone[1]);
-	report("reduce-scatter and all-gather of two communicators, N = 4: against the slower",
-	       most, "", 1.09, false, most <= 1.09);
+	call[1].group = 1;
+	both = alone > 0 ? run(&c, call, 2, &r) / alone : 0;
+	snprintf(name, sizeof(name),
+		 "reduce-scatter beside all-gather, N = %u, MTU %u, %u Gb/s: against the slower", n,
+		 mtu, gbit);
+	figure(name, both, "", 1.02 * least, both > 0 && both <= 1.02 * least);
+	snprintf(name, sizeof(name), "the same, N = %u, MTU %u, %u Gb/s: what the frames need", n,
+		 mtu, gbit);
+	report(name, frames, "", 0, false, true);
+	snprintf(name, sizeof(name), "the same, N = %u, MTU %u, %u Gb/s: what the passes need", n,
+		 mtu, gbit);
+	report(name, passes, "", 0, false, true);
 }
 
 static void slow_receiver(void)
 {
 	struct rf_world_call call = {
 		.kind = RF_SCHEDULE_BROADCAST, .type = RF_ARITH_UINT8, .count = BYTES};
-	struct rf_world_result r;
-	struct rf_world_cfg c;
+	struct rf_world_cfg c = world_of(4);
+	struct rf_world_result r = {0};
 	double ns, part;
 
-	rf_world_cfg_init(&c);
 	c.rate_of_rank[3] = c.rate / 4;
 	c.mark_bytes = 100000;
-	ns = run(&c, &call, &r);
+	ns = run(&c, &call, 1, &r);
 	part = ns > 0 ? BYTES * 8.0 / 25 / ns : 0;
 	figure("broadcast, one receiver at a quarter of the rate, marks: its goodput", part, "",
 	       0.9, part >= 0.9);
@@ -160,23 +215,43 @@ static void slow_receiver(void)
 	       r.switch_dropped + r.repeats == 0);
 }
 
-int main(int argc, char **argv)
+static void all(unsigned n)
 {
 	static const enum rf_collective_kind kinds[] = {
 		RF_SCHEDULE_ALL_REDUCE, RF_SCHEDULE_BROADCAST, RF_SCHEDULE_ALL_GATHER,
 		RF_SCHEDULE_REDUCE, RF_SCHEDULE_REDUCE_SCATTER};
 
-	if (argc != 2 || !(out = fopen(argv[1], "a"))) {
-		fprintf(stderr, "usage: bench_world FILE\n");
-		return 2;
+	if (n == 8) {
+		small(RF_SCHEDULE_BARRIER, 0);
+		small(RF_SCHEDULE_ALL_REDUCE, 1);
 	}
 	for (unsigned k = 0; k < 5; k++)
-		for (unsigned n = 4; n <= 8; n += 4)
-			for (unsigned mtu = 1024; mtu <= 4096; mtu *= 4)
-				large(kinds[k], n, mtu);
-	small(RF_SCHEDULE_BARRIER, 0);
-	small(RF_SCHEDULE_ALL_REDUCE, 1);
-	side_by_side();
-	slow_receiver();
-	return fclose(out) != 0 || failures > 0;
+		for (unsigned mtu = 1024; mtu <= 4096; mtu *= 4)
+			large(kinds[k], n, mtu);
+	side_by_side(n, 1024, 100);
+	side_by_side(n, 4096, 100);
+	side_by_side(n, 4096, 50);
+	if (n == 4)
+		slow_receiver();
+}
+
+int main(int argc, char **argv)
+{
+	unsigned only = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+
+	flip = argc > 3 && strcmp(argv[3], "flip") == 0;
+	if (argc < 3 || argc > 4 || (argc > 3 && !flip && only != 4 && only != 8) ||
+	    !(out = fopen(argv[1], "a"))) {
+		fprintf(stderr, "usage: bench_world FILE model|rtl [4 | 8 | flip]\n");
+		return 2;
+	}
+	by = argv[2];
+	if (flip)
+		small(RF_SCHEDULE_ALL_REDUCE, 1);
+	for (unsigned n = 4; n <= 8 && !flip; n += 4)
+		if (only == 0 || only == n)
+			all(n);
+	if (fclose(out) != 0 || failures)
+		return 1;
+	return missed ? 4 : 0;
 }

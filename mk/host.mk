@@ -10,12 +10,14 @@ $(eval $(call c_lib,rf-config,$(addprefix host/config/,settings.c env.c log.c)))
 $(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c ranks_text.c store_address.c store_line.c store_call.c store_conn.c store_meet.c store_server.c store_serve.c)))
 $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_why.c device_value.c interface.c dpdk_load.c)))
 LDLIBS_rf-io := -ldl -lpthread
-$(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c device.c qp.c io_udp.c)))
+$(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c mem.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c pair_roce.c pair_verbs.c exchange.c join.c connect.c calls.c proof.c stragglers.c steps.c base.c member.c fallback.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/api/,lock.c complete.c events.c listen.c round.c wait.c deliver.c progress.c backend.c context.c bootstrap.c job.c comm.c room.c call.c group.c lag.c fallback.c leave.c many.c request.c icreate.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/api/,ranges.c lock.c complete.c memory.c events.c listen.c round.c wait.c deliver.c progress.c backend.c context.c bootstrap.c job.c comm.c room.c call.c group.c lag.c fallback.c leave.c many.c request.c icreate.c)))
 
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
+# The public header, and its parts.
+PUBLIC_HEADERS := $(addprefix host/include/ringfold/,ringfold.h memory.h)
 # The version for programs that do not use the library.
 $(BUILD)/gen/rf_version.h: host/include/ringfold/ringfold.h
 	@mkdir -p $(@D)
@@ -65,6 +67,8 @@ $(eval $(call test_lib,iostream,tests/unit/io_stream.c))
 $(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
 $(eval $(call c_test,io_dpdk,tests/unit/io_dpdk.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))
 $(eval $(call c_test,io_tap,tests/unit/io_tap.c,iostream rf-io rf-store rf-config,-lpthread))
+$(eval $(call test_lib,fake-verbs,tests/unit/fake_verbs.c))
+$(eval $(call c_test,verbs_memory,tests/unit/verbs_memory.c,fake-verbs rf-verbs roce rf-store rf-config rfproto,-lpthread $(addprefix -Xlinker --wrap=,dlopen dlsym)))
 $(eval $(call c_test,verbs_end,tests/unit/verbs_end.c,rf-verbs roce rf-store rf-config rfproto,-lpthread))
 $(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm $(addprefix -Xlinker --wrap=,malloc calloc realloc aligned_alloc)))
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c tests/unit/io_hub.c))
@@ -75,6 +79,8 @@ $(eval $(call c_test,api_comms,tests/unit/api_comms.c,api-ranks $(HOST_LIBS),-lp
 $(eval $(call c_test,api_bootstrap,tests/unit/api_bootstrap.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_complete,tests/unit/api_complete.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_icreate,tests/unit/api_icreate.c,api-ranks $(HOST_LIBS),-lpthread -lm))
+$(eval $(call c_test,api_ranges,tests/unit/api_ranges.c,rf-api))
+$(eval $(call c_test,api_memory,tests/unit/api_memory.c,api-ranks fake-verbs $(HOST_LIBS),-lpthread -lm $(addprefix -Xlinker --wrap=,dlopen dlsym)))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 
 # End to end: processes, DPDK memif, `ringfold box`.
@@ -136,7 +142,7 @@ install-files:
 	ln -sf libringfold.so.$(RF_VERSION) $(RF_LIB)/libringfold.so.1
 	ln -sf libringfold.so.1 $(RF_LIB)/libringfold.so
 	for f in $(sort $(RTL_BOXES) $(wildcard $(BUILD)/vl/box-p*-l*-w*.so)); do install -D -m 755 $$f $(RF_OWN)/$${f##*/} || exit 1; done
-	install -m 644 host/include/ringfold/ringfold.h $(DESTDIR)$(PREFIX)/include/ringfold/
+	install -m 644 $(PUBLIC_HEADERS) $(DESTDIR)$(PREFIX)/include/ringfold/
 	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_OWN)/ringfold-rv32.elf
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc
 	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)
@@ -146,7 +152,7 @@ uninstall:
 	rm -f $(addprefix $(RF_BIN)/,$(notdir $(INSTALL_PROGRAMS) $(INSTALL_IF_THERE)))
 	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.1 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	rm -f $(addprefix $(RF_OWN)/,ringfold-rv32.elf io_dpdk.so) $(RF_OWN)/box-p*-l*-w*.so $(RF_LIB)/ringfold/io_dpdk.so
-	rm -f $(DESTDIR)$(PREFIX)/include/ringfold/ringfold.h $(RF_LIB)/pkgconfig/ringfold.pc
+	rm -f $(PUBLIC_HEADERS:host/%=$(DESTDIR)$(PREFIX)/%) $(RF_LIB)/pkgconfig/ringfold.pc
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/ringfold.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/70-ringfold.rules
 	for d in $(RF_OWN) $(RF_LIB)/ringfold $(DESTDIR)$(PREFIX)/include/ringfold; do \

@@ -143,13 +143,17 @@ def first_sentence(text):
     return re.split(r"[.:;](?:\s|$)", re.sub(r"\s+", " ", text))[0]
 
 
-def api(out, header_path):
+def api(out, header_path, *parts_of_it):
     with open(header_path, encoding="utf-8") as file:
         header = file.read()
     version = ".".join(re.findall(r"^#define RF_VERSION_\w+ (\d+)", header, re.M))
     top = text_of(header[:header.index("*/") + 2])
     functions, types, comment, last = [], [], "", None
-    for kind, text in pieces(header):
+    texts = [header]
+    for path in parts_of_it:
+        with open(path, encoding="utf-8") as file:
+            texts.append(file.read())
+    for kind, text in (piece for text in texts for piece in pieces(text)):
         if kind == "comment":
             comment = "" if text.startswith("----") else text
             last = None

@@ -4,10 +4,10 @@
 PAGES_PROGRAMS := $(INSTALL_PROGRAMS) $(BUILD)/bin/ringfold-plan $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd)
 PAGES := $(BUILD)/pages/done
 
-$(PAGES): mk/pages.py $(PAGES_PROGRAMS) host/include/ringfold/ringfold.h
+$(PAGES): mk/pages.py $(PAGES_PROGRAMS) $(PUBLIC_HEADERS)
 	@rm -rf $(@D)
 	@$(PYTHON) -B mk/pages.py man $(@D)/man1 $(PAGES_PROGRAMS)
-	@$(PYTHON) -B mk/pages.py api $(@D)/man3 host/include/ringfold/ringfold.h
+	@$(PYTHON) -B mk/pages.py api $(@D)/man3 $(PUBLIC_HEADERS)
 	@$(PYTHON) -B mk/pages.py completion $(@D)/completion $(PAGES_PROGRAMS)
 	@touch $@
 ALL_TARGETS += $(PAGES)

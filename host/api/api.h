@@ -22,6 +22,7 @@
 #include <stdbool.h>
 
 #include "base/guard.h"
+#include "host/api/ranges.h"
 #include "host/back/verbs.h"
 #include "host/config/log.h"
 #include "host/io/io.h"
@@ -55,8 +56,40 @@ struct rf_request {
 	void (*callback)(void *arg, int status, const char *text) RF_LOCKED;
 	void *callback_arg RF_LOCKED;
 	struct rf_request *next RF_LOCKED; /* whose callback is called after this one's */
-	struct rf_verbs_mem
-		*mem[2] RF_LOCKED; /* verbs: send and receive buffer, one if they are the same */
+	struct rf_mem *mem[2] RF_LOCKED;   /* where its buffers are registered; NULL: nowhere */
+};
+
+enum rf_mem_kind {
+	RF_MEM_CALL,   /* until the calls that use it are done */
+	RF_MEM_CACHED, /* kept for later calls */
+	RF_MEM_HANDLE, /* the program's */
+};
+
+/* Registered memory. */
+struct rf_mem {
+	struct rf_range range; /* first */
+	struct rf_context *ctx;
+	enum rf_mem_kind kind;
+	bool write;                   /* the NIC may write there */
+	bool host;                    /* the processor can read it */
+	struct rf_verbs_mem *nic;     /* NULL: our own transport needs none */
+	unsigned int users RF_LOCKED; /* buffers of outstanding requests in it */
+	uint64_t used_at RF_LOCKED;   /* number of its last use */
+};
+
+#define RF_MEM_CACHED_MAX 1024u
+#define RF_MEM_SEEN 64u
+
+struct rf_memory {
+	struct rf_ranges ranges; /* of struct rf_mem, all kinds */
+	unsigned int n_handles, n_cached;
+	uint64_t bytes_cached;
+	uint64_t uses;
+	uint64_t registrations, hits; /* of rf_stats */
+	/* Buffers that were memory of the process when they were first used. last 0: none */
+	struct rf_mem_seen {
+		uintptr_t first, last;
+	} seen[RF_MEM_SEEN];
 };
 
 /* A callback that is due. */
@@ -160,6 +193,7 @@ struct rf_context {
 	unsigned int mtu;
 	uint64_t retry_ns;
 	uint64_t spin_ns;
+	uint64_t reg_cache; /* most bytes that stay registered without being used */
 	uint32_t window;
 	bool manual;
 	bool thread_on;
@@ -196,6 +230,7 @@ struct rf_context {
 	bool delivering RF_LOCKED; /* a thread calls callbacks */
 	uint64_t reductions RF_LOCKED;
 	uint64_t bytes_reduced RF_LOCKED;
+	struct rf_memory memory RF_LOCKED;
 	atomic_ullong sleeps;
 	unsigned int forks;                     /* of this process when the context was made */
 	struct roce_qp_counters past RF_LOCKED; /* of destroyed queue pairs */
@@ -239,10 +274,35 @@ void rf_request_tell(struct rf_request *request) RF_REQUIRES(rf_context_class);
 /* It has been taken, and is free. */
 void rf_request_taken(struct rf_request *request) RF_REQUIRES(rf_context_class);
 
+/* ---- memory.c. Under the lock. ---- */
+
+/* The buffers of a call; one of 0 bytes is not there. */
+struct rf_buffers {
+	const void *send;
+	size_t send_bytes;
+	void *recv;
+	size_t recv_bytes;
+};
+
+/* The NIC reads and writes them: they are registered, unless they lie in registered memory. */
+#define RF_MEM_NIC 1u
+/* The processor reads or writes one of them: they cannot be a device's memory. */
+#define RF_MEM_TOUCHED 2u
+
+/*
+ * Before the library or a NIC uses the buffers of a request: checks that they are memory of this
+ * process, or a device's that is registered, and keeps registered memory as long as the request
+ * needs it. how: RF_MEM_... On error nothing is held, and the text is recorded.
+ */
+int rf_request_mem_take(struct rf_request *request, const struct rf_buffers *buffers,
+			unsigned int how) RF_REQUIRES(rf_context_class);
+/* The request does not use its buffers any more. May be called again. */
+void rf_request_mem_drop(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* Frees everything, with the context. */
+void rf_mem_end(struct rf_context *ctx);
+
 /* ---- events.c. All under the lock. ---- */
 
-/* Deregisters a request's buffers from the NIC. */
-void rf_request_mem_drop(struct rf_request *request) RF_REQUIRES(rf_context_class);
 /* Marks a request as done. */
 void rf_request_done(struct rf_request *request, int status) RF_REQUIRES(rf_context_class);
 /* Handles the events of the member. */

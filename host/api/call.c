@@ -15,21 +15,25 @@ static struct rf_request *request_free(struct rf_group *g) RF_REQUIRES(rf_contex
 	return NULL;
 }
 
-/* Registers a request's buffers: the NIC reads and writes there itself. */
-static int mem_add(struct rf_request *r, const void *send, void *recv) RF_REQUIRES(rf_context_class)
+/* Who uses the buffers of a group's call: the NIC, the processor, or both. */
+static unsigned int mem_how(const struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
-	struct rf_context *ctx = r->group->comm->ctx;
+	const struct rf_comm *comm = g->comm;
+	unsigned int how = 0;
 
-	if (!ctx->verbs || r->group->comm->ranks == 1)
-		return RF_OK;
-	r->mem[0] = rf_verbs_mem_add(ctx->verbs, recv, r->bytes, true, rf_error_text, RF_TEXT_MAX);
-	if (r->mem[0] && send != recv)
-		r->mem[1] = rf_verbs_mem_add(ctx->verbs, send, r->bytes, false, rf_error_text,
-					     RF_TEXT_MAX);
-	if (r->mem[0] && (r->mem[1] || send == recv))
-		return RF_OK;
-	rf_request_mem_drop(r);
-	return RF_ERR_NO_MEMORY;
+	if (comm->ctx->verbs && comm->ranks > 1 && !rf_fallback_takes(g->resume, g->status))
+		how |= RF_MEM_NIC;
+	if (!(how & RF_MEM_NIC) || g->schedule == RF_SCHEDULE_RING || g->resume)
+		how |= RF_MEM_TOUCHED;
+	return how;
+}
+
+static int mem_take(struct rf_request *r, const void *send, void *recv)
+	RF_REQUIRES(rf_context_class)
+{
+	const struct rf_buffers buffers = {send, r->bytes, recv, r->bytes};
+
+	return rf_request_mem_take(r, &buffers, mem_how(r->group));
 }
 
 /* Returns what is wrong with the arguments, or NULL. */
@@ -66,15 +70,10 @@ static int request_post(struct rf_group *g, struct rf_request *r, const void *se
 		rf_request_tell(r);
 		return RF_OK;
 	}
-	ret = mem_add(r, send, recv);
-	if (!ret) {
-		ret = rf_member_call(g->member, (unsigned int)(r - g->requests), send, recv, count,
-				     rf_now());
-		if (ret)
-			rf_fail(g->comm->ctx, ret, "the group does not accept the call");
-	}
+	ret = rf_member_call(g->member, (unsigned int)(r - g->requests), send, recv, count,
+			     rf_now());
 	if (ret) {
-		rf_request_mem_drop(r);
+		rf_fail(g->comm->ctx, ret, "the group does not accept the call");
 		g->outstanding--;
 		g->comm->ctx->outstanding--;
 	} else if (g->comm->ranks == 1) {
@@ -128,12 +127,15 @@ int rf_request_start(struct rf_group *g, const void *send, void *recv, size_t co
 			       RF_REQUESTS_MAX);
 	memset(r, 0, sizeof(*r));
 	r->group = g;
-	if (g->resume && request_keep(g, send, recv, count))
-		return RF_ERR_NO_MEMORY;
-	r->used = true;
 	r->bytes = count * rf_type_size(g->type);
-	ret = request_post(g, r, send, recv, count);
+	ret = mem_take(r, send, recv);
+	if (!ret && g->resume)
+		ret = request_keep(g, send, recv, count);
+	r->used = !ret;
+	if (!ret)
+		ret = request_post(g, r, send, recv, count);
 	if (ret) {
+		rf_request_mem_drop(r);
 		r->used = false;
 		return ret;
 	}

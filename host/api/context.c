@@ -33,7 +33,7 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 	enum rf_progress_mode mode = CONFIG(config, progress, RF_PROGRESS_DEFAULT);
 	uint64_t mtu = CONFIG(config, mtu, 0);
 	const char *text = rf_setting_text("RF_PROGRESS");
-	uint64_t retry, window, spin;
+	uint64_t retry, window, spin, cache = CONFIG(config, reg_cache, 0);
 	int ret = RF_OK;
 
 	if (!mtu)
@@ -50,6 +50,9 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 		ret = rf_setting_number("RF_WINDOW", 1, 65536, &window, rf_error_text, RF_TEXT_MAX);
 	if (!ret)
 		ret = rf_setting_number("RF_SPIN", 0, 1000000, &spin, rf_error_text, RF_TEXT_MAX);
+	if (!ret && !cache)
+		ret = rf_setting_number("RF_REG_CACHE", 0, UINT64_MAX, &cache, rf_error_text,
+					RF_TEXT_MAX);
 	if (ret)
 		return ret;
 	if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "manual") == 0)
@@ -64,6 +67,7 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 	ctx->retry_ns = retry * RF_NS_PER_MS;
 	ctx->window = (uint32_t)window;
 	ctx->spin_ns = spin * 1000;
+	ctx->reg_cache = cache;
 	return RF_OK;
 }
 
@@ -128,6 +132,7 @@ static void RF_UNSHARED context_free(struct rf_context *ctx)
 	roce_endpoint_destroy(ctx->ep);
 	if (ctx->io)
 		ctx->io->ops->close(ctx->io);
+	rf_mem_end(ctx);
 	rf_verbs_close(ctx->verbs);
 	rf_context_pcap_end(ctx);
 	if (ctx->event_fd >= 0)
@@ -358,8 +363,10 @@ int rf_context_destroy(struct rf_context *ctx)
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
-	if (ctx->n_comms || ctx->n_creations) {
-		rf_fail(ctx, RF_ERR_BUSY, "destroy the communicators first");
+	if (ctx->n_comms || ctx->n_creations || ctx->memory.n_handles) {
+		rf_fail(ctx, RF_ERR_BUSY, "%s",
+			ctx->memory.n_handles ? "deregister the memory first"
+					      : "destroy the communicators first");
 		rf_unlock(ctx);
 		return RF_ERR_BUSY;
 	}
@@ -397,6 +404,8 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
 	s.reductions = ctx->reductions;
 	s.bytes_reduced = ctx->bytes_reduced;
 	s.sleeps = atomic_load(&ctx->sleeps);
+	s.registrations = ctx->memory.registrations;
+	s.registration_hits = ctx->memory.hits;
 	if (ctx->io) {
 		const struct roce_endpoint_counters *e = roce_endpoint_counters(ctx->ep);
 

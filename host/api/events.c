@@ -4,15 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void rf_request_mem_drop(struct rf_request *r)
-{
-	for (unsigned int k = 0; k < 2; k++) {
-		if (r->mem[k])
-			rf_verbs_mem_drop(r->group->comm->ctx->verbs, r->mem[k]);
-		r->mem[k] = NULL;
-	}
-}
-
 void rf_request_done(struct rf_request *r, int status)
 {
 	struct rf_context *ctx = r->group->comm->ctx;

@@ -268,8 +268,7 @@ RF_UNSHARED void rf_verbs_close(struct rf_verbs *v)
 		return;
 	while (v->qps)
 		rf_verbs_qp_destroy(v->qps);
-	while (v->mems)
-		rf_verbs_mem_drop(v, v->mems);
+	rf_verbs_mem_end(v);
 	if (v->channel)
 		v->f->destroy_comp_channel(v->channel);
 	if (v->pd)

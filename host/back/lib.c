@@ -12,13 +12,17 @@ static char failure[200];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Converts a void * to a function pointer: C has no such conversion. */
-#define LOAD(handle, name)                                                                         \
+#define LOAD_IF_THERE(handle, name)                                                                \
 	do {                                                                                       \
 		void *symbol = dlsym(handle, "ibv_" #name);                                        \
-		if (!symbol)                                                                       \
-			snprintf(failure, sizeof(failure), LIBRARY " has no ibv_" #name);          \
-		else                                                                               \
+		if (symbol)                                                                        \
 			memcpy(&functions.name, &symbol, sizeof(symbol));                          \
+	} while (0)
+#define LOAD(handle, name)                                                                         \
+	do {                                                                                       \
+		LOAD_IF_THERE(handle, name);                                                       \
+		if (!functions.name)                                                               \
+			snprintf(failure, sizeof(failure), LIBRARY " has no ibv_" #name);          \
 	} while (0)
 
 static void load(void)
@@ -41,6 +45,7 @@ static void load(void)
 	LOAD(handle, alloc_pd);
 	LOAD(handle, dealloc_pd);
 	LOAD(handle, reg_mr);
+	LOAD_IF_THERE(handle, reg_dmabuf_mr);
 	LOAD(handle, dereg_mr);
 	LOAD(handle, create_comp_channel);
 	LOAD(handle, destroy_comp_channel);

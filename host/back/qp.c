@@ -1,4 +1,4 @@
-/* Queue pairs and memory: the message channel over libibverbs. */
+/* Queue pairs: the message channel over libibverbs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,65 +20,51 @@
 #define FLUSH_NS UINT64_C(50000000)
 #define FLUSH_STEP_NS 50000
 
-/* ---- memory ---- */
+/* ---- work requests ---- */
 
-struct rf_verbs_mem *rf_verbs_mem_add(struct rf_verbs *v, const void *addr, size_t len, bool write,
-				      char *why, size_t room)
+/* All places are free. */
+static void wrs_init(struct rf_verbs_qp *qp, uint32_t n)
 {
-	struct rf_verbs_mem *m = calloc(1, sizeof(*m));
-
-	if (!m) {
-		snprintf(why, room, "no memory");
-		return NULL;
-	}
-	m->addr = addr;
-	m->len = len;
-	m->write = write;
-	m->mr = v->f->reg_mr(v->pd, (void *)(uintptr_t)addr, len,
-			     write ? IBV_ACCESS_LOCAL_WRITE : 0);
-	if (!m->mr) {
-		snprintf(why, room, "%zu bytes cannot be registered with the NIC: %s%s", len,
-			 strerror(errno),
-			 errno == ENOMEM ? " (locked memory is limited: ulimit -l unlimited)" : "");
-		free(m);
-		return NULL;
-	}
-	m->next = v->mems;
-	v->mems = m;
-	return m;
+	qp->n_wrs = n;
+	for (uint32_t k = 0; k < n; k++)
+		qp->wrs[k].next = k + 1;
 }
 
-void rf_verbs_mem_drop(struct rf_verbs *v, struct rf_verbs_mem *mem)
+/* Takes a place; there is one as long as no more is posted than the queue pair was made for. */
+static struct rf_verbs_wr *wr_take(struct rf_verbs_qp *qp, uint64_t id)
 {
-	struct rf_verbs_mem **at = &v->mems;
+	struct rf_verbs_wr *wr;
 
-	if (!mem)
-		return;
-	while (*at && *at != mem)
-		at = &(*at)->next;
-	if (*at)
-		*at = mem->next;
-	v->f->dereg_mr(mem->mr);
-	free(mem);
+	if (qp->free_wr == qp->n_wrs)
+		return NULL;
+	wr = &qp->wrs[qp->free_wr];
+	qp->free_wr = wr->next;
+	wr->id = id;
+	wr->mem = NULL;
+	wr->posted = true;
+	return wr;
 }
 
-/*
- * The key of the region that contains these bytes; receives need a writable one. If several match,
- * the newest is used: operations end in order, so it exists longest.
- */
-static bool key_of(const struct rf_verbs *v, const void *buf, uint32_t len, bool write,
-		   uint32_t *lkey)
+/* Frees a place, and the memory of its message. Returns the message's id. */
+static uint64_t wr_end(struct rf_verbs_qp *qp, uint64_t place)
 {
-	const char *p = buf;
+	struct rf_verbs_wr *wr;
 
-	for (const struct rf_verbs_mem *m = v->mems; m; m = m->next) {
-		if ((write && !m->write) || p < m->addr || (size_t)(p - m->addr) > m->len ||
-		    m->len - (size_t)(p - m->addr) < len)
-			continue;
-		*lkey = m->mr->lkey;
-		return true;
-	}
-	return false;
+	if (place >= qp->n_wrs || !qp->wrs[place].posted)
+		return 0;
+	wr = &qp->wrs[place];
+	rf_verbs_mem_put(wr->mem);
+	wr->posted = false;
+	wr->next = qp->free_wr;
+	qp->free_wr = (uint32_t)place;
+	return wr->id;
+}
+
+/* The queue pair uses no buffer any more. */
+static void wrs_end(struct rf_verbs_qp *qp)
+{
+	for (uint32_t k = 0; k < qp->n_wrs; k++)
+		wr_end(qp, k);
 }
 
 /* ---- queue pairs ---- */
@@ -97,7 +83,7 @@ static struct rf_verbs_qp *fail_create(struct rf_verbs_qp *qp, const char *what,
 
 static struct rf_verbs_qp *make(struct rf_verbs *v, uint32_t depth, char *why, size_t room)
 {
-	struct rf_verbs_qp *qp = calloc(1, sizeof(*qp));
+	struct rf_verbs_qp *qp = calloc(1, sizeof(*qp) + 2 * depth * sizeof(qp->wrs[0]));
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
@@ -113,6 +99,7 @@ static struct rf_verbs_qp *make(struct rf_verbs *v, uint32_t depth, char *why, s
 		return NULL;
 	}
 	qp->v = v;
+	wrs_init(qp, 2 * depth);
 	qp->cq = v->f->create_cq(v->context, (int)(2 * depth), qp, v->channel, 0);
 	if (!qp->cq)
 		return fail_create(qp, "completion queue", why, room);
@@ -222,10 +209,12 @@ void rf_verbs_qp_end(struct rf_verbs_qp *qp)
 	qp->v->f->modify_qp(qp->qp, &attr, IBV_QP_STATE);
 	/* each posted work request comes back: after that the NIC no longer uses its buffer */
 	while (qp->posted && rf_now_ns() < until) {
-		if (ibv_poll_cq(qp->cq, 1, &wc) > 0)
+		if (ibv_poll_cq(qp->cq, 1, &wc) > 0) {
 			qp->posted--;
-		else
+			wr_end(qp, wc.wr_id);
+		} else {
 			nanosleep(&step, NULL);
+		}
 	}
 	/* Those that did not come back: after this the NIC cannot use their buffers either. */
 	if (qp->posted) {
@@ -233,6 +222,7 @@ void rf_verbs_qp_end(struct rf_verbs_qp *qp)
 		qp->qp = NULL;
 		qp->posted = 0;
 	}
+	wrs_end(qp);
 }
 
 void rf_verbs_qp_destroy(struct rf_verbs_qp *qp)
@@ -252,6 +242,7 @@ void rf_verbs_qp_destroy(struct rf_verbs_qp *qp)
 		v->f->destroy_qp(qp->qp);
 	v->f->destroy_cq(qp->cq);
 	rf_mutex_unlock(&v->lock, rf_verbs_class);
+	wrs_end(qp);
 	free(qp);
 }
 
@@ -269,52 +260,84 @@ static int result_of(int error)
 	return error == ENOMEM || error == EAGAIN ? RF_MSG_AGAIN : RF_MSG_FAILED;
 }
 
-/* An empty message has no buffer, and so neither key nor entry. */
-static int send_wr(struct rf_verbs_qp *qp, struct ibv_send_wr *wr, const void *buf, uint32_t len)
+/*
+ * A place, and the key of the memory. An empty message has no buffer, and so neither key nor entry.
+ * Returns NULL with *result: what the message's caller gets.
+ */
+static struct rf_verbs_wr *message_begin(struct rf_verbs_qp *qp, uint64_t id, struct ibv_sge *sge,
+					 bool write, int *result)
+{
+	struct rf_verbs_wr *wr = qp->status ? NULL : wr_take(qp, id);
+
+	*result = qp->status ? RF_MSG_FAILED : RF_MSG_AGAIN;
+	if (!wr || sge->length == 0)
+		return wr;
+	wr->mem = rf_verbs_mem_get(qp->v, (const void *)(uintptr_t)sge->addr, sge->length, write,
+				   &sge->lkey);
+	if (wr->mem)
+		return wr;
+	wr_end(qp, (uint64_t)(wr - qp->wrs));
+	*result = RF_MSG_FAILED;
+	return NULL;
+}
+
+static int message_posted(struct rf_verbs_qp *qp, const struct rf_verbs_wr *wr, int error)
+{
+	int result = result_of(error);
+
+	if (result == RF_MSG_OK)
+		qp->posted++;
+	else
+		wr_end(qp, (uint64_t)(wr - qp->wrs));
+	return result;
+}
+
+static int send_wr(struct rf_verbs_qp *qp, uint64_t id, struct ibv_send_wr *wr, const void *buf,
+		   uint32_t len)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = len};
 	struct ibv_send_wr *bad;
-	int ret;
+	int result;
+	struct rf_verbs_wr *at = message_begin(qp, id, &sge, false, &result);
 
-	if (qp->status || (len > 0 && !key_of(qp->v, buf, len, false, &sge.lkey)))
-		return RF_MSG_FAILED;
+	if (!at)
+		return result;
+	wr->wr_id = (uint64_t)(at - qp->wrs);
 	wr->sg_list = &sge;
 	wr->num_sge = len > 0;
-	ret = result_of(ibv_post_send(qp->qp, wr, &bad));
-	qp->posted += ret == RF_MSG_OK;
-	return ret;
+	return message_posted(qp, at, ibv_post_send(qp->qp, wr, &bad));
 }
 
 static int post_send(void *ctx, uint64_t id, const void *buf, uint32_t len)
 {
-	struct ibv_send_wr wr = {.wr_id = id, .opcode = IBV_WR_SEND};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 
-	return send_wr(ctx, &wr, buf, len);
+	return send_wr(ctx, id, &wr, buf, len);
 }
 
 static int post_imm(void *ctx, uint64_t id, const void *buf, uint32_t len, uint32_t imm)
 {
-	struct ibv_send_wr wr = {.wr_id = id, .opcode = IBV_WR_SEND_WITH_IMM};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND_WITH_IMM};
 	uint8_t bytes[4];
 
 	rf_put_be32(bytes, imm);
 	memcpy(&wr.imm_data, bytes, sizeof(bytes));
-	return send_wr(ctx, &wr, buf, len);
+	return send_wr(ctx, id, &wr, buf, len);
 }
 
 static int post_recv(void *ctx, uint64_t id, void *buf, uint32_t len)
 {
 	struct rf_verbs_qp *qp = ctx;
 	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = len};
-	struct ibv_recv_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = len > 0};
+	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = len > 0};
 	struct ibv_recv_wr *bad;
-	int ret;
+	int result;
+	struct rf_verbs_wr *at = message_begin(qp, id, &sge, true, &result);
 
-	if (qp->status || (len > 0 && !key_of(qp->v, buf, len, true, &sge.lkey)))
-		return RF_MSG_FAILED;
-	ret = result_of(ibv_post_recv(qp->qp, &wr, &bad));
-	qp->posted += ret == RF_MSG_OK;
-	return ret;
+	if (!at)
+		return result;
+	wr.wr_id = (uint64_t)(at - qp->wrs);
+	return message_posted(qp, at, ibv_post_recv(qp->qp, &wr, &bad));
 }
 
 static int status_of(enum ibv_wc_status status)
@@ -353,7 +376,7 @@ static int poll_event(void *ctx, struct rf_msg_event *event)
 	if (!qp->posted || ibv_poll_cq(qp->cq, 1, &wc) <= 0)
 		return 0;
 	qp->posted--;
-	event->id = wc.wr_id;
+	event->id = wr_end(qp, wc.wr_id);
 	event->status = status_of(wc.status);
 	/* for a failed one only the number is valid, and the collective only needs the status */
 	event->sent = wc.status == IBV_WC_SUCCESS && !(wc.opcode & IBV_WC_RECV);

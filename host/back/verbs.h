@@ -90,13 +90,34 @@ uint64_t rf_verbs_qp_progress(const struct rf_verbs_qp *qp);
 /* The channel over a queue pair. Statuses are enum roce_wc_status, as for rf_msg_qp(). */
 struct rf_msg rf_msg_verbs(struct rf_verbs_qp *qp);
 
-/*
- * Registers memory for messages; posted buffers must lie in registered memory. NULL with a text if
- * the kernel refuses (often RLIMIT_MEMLOCK). Must not be dropped while a message in it is under
- * way.
+/* ---- memory ----
+ *
+ * Posted buffers must lie in memory that is registered and in use. Registered memory that is not in
+ * use costs nothing but its place at the NIC.
  */
-struct rf_verbs_mem *rf_verbs_mem_add(struct rf_verbs *v, const void *addr, size_t len, bool write,
-				      char *why, size_t room);
-void rf_verbs_mem_drop(struct rf_verbs *v, struct rf_verbs_mem *mem);
+
+/* A part of a dma-buf: memory of another device, or of a heap of the kernel. */
+struct rf_verbs_dmabuf {
+	int fd;
+	uint64_t offset;  /* of the part */
+	const void *addr; /* what messages call its first byte */
+	size_t len;
+};
+
+/*
+ * Registers memory, which is not in use yet. Any thread may call it. Returns 0, or a negative enum
+ * rf_status with a text: RF_ERR_INVALID if this is no memory of the process, RF_ERR_NO_MEMORY if
+ * the kernel refuses (often RLIMIT_MEMLOCK), RF_ERR_DEVICE if driver or library do not support it.
+ */
+int rf_verbs_mem_register(struct rf_verbs *v, const void *addr, size_t len, bool write,
+			  struct rf_verbs_mem **mem, char *why, size_t room);
+int rf_verbs_mem_dmabuf(struct rf_verbs *v, const struct rf_verbs_dmabuf *part,
+			struct rf_verbs_mem **mem, char *why, size_t room);
+/* From now on messages may be posted in it, or not any more. */
+void rf_verbs_mem_use(struct rf_verbs_mem *mem, bool on);
+/* Whether messages in it are under way. */
+bool rf_verbs_mem_busy(const struct rf_verbs_mem *mem);
+/* Ends its use, and deregisters it once no message in it is under way. */
+void rf_verbs_mem_drop(struct rf_verbs_mem *mem);
 
 #endif

@@ -51,6 +51,9 @@ const struct rf_setting rf_settings[] = {
 	{"RF_VERBS_RETRY", "7", "verbs: how often the NIC repeats a packet, 0 to 7"},
 	{"RF_TCLASS", "0", "verbs: traffic class, DSCP x 4 + ECN"},
 	{"RF_UDP_SPORT", "", "verbs: UDP source port from 49152 on, if the NIC supports it"},
+	{"RF_REG_CACHE", "0",
+	 "verbs: bytes of buffers that stay registered after calls; only for programs that call "
+	 "rf_mem_forget()"},
 	{"RF_COMPLETION", "event", "verbs: event or poll, how the NIC's completions are detected"},
 	{"RF_SPIN", "20", "microseconds without work until the progress thread sleeps"},
 	{"RF_PROGRESS", "thread", "who sends and receives packets: thread or manual"},

@@ -40,6 +40,7 @@ static int add_memory(struct rf_pair *base, void *addr, size_t len, char *why, s
 {
 	struct rf_pair_verbs *p = verbs_of(base);
 	unsigned int i;
+	int ret;
 
 	for (i = 0; i < RF_PAIR_MEMORIES && p->memory[i].mem; i++)
 		;
@@ -47,15 +48,18 @@ static int add_memory(struct rf_pair *base, void *addr, size_t len, char *why, s
 		snprintf(why, room, "more than %u areas of memory", RF_PAIR_MEMORIES);
 		return RF_ERR_INTERNAL;
 	}
+	ret = rf_verbs_mem_register(p->verbs, addr, len, true, &p->memory[i].mem, why, room);
+	if (ret)
+		return ret;
 	p->memory[i].addr = addr;
-	p->memory[i].mem = rf_verbs_mem_add(p->verbs, addr, len, true, why, room);
-	return p->memory[i].mem ? 0 : RF_ERR_NO_MEMORY;
+	rf_verbs_mem_use(p->memory[i].mem, true);
+	return RF_OK;
 }
 
 static void drop_place(struct rf_pair_verbs *p, unsigned int i)
 {
 	if (p->memory[i].mem)
-		rf_verbs_mem_drop(p->verbs, p->memory[i].mem);
+		rf_verbs_mem_drop(p->memory[i].mem);
 	p->memory[i].mem = NULL;
 }
 

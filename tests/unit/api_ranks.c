@@ -67,7 +67,8 @@ static int rank_body(struct rank *r)
 	comm.schedule = all->schedule;
 	if (all->prepare)
 		all->prepare(r, &context, &comm);
-	ret = rf_context_create_io(&context, io, 0x0a000001u + r->rank, &r->ctx);
+	ret = rf_context_create_on(&context, io, all->verbs ? all->verbs(r, io) : NULL,
+				   0x0a000001u + r->rank, &r->ctx);
 	if (ret) {
 		snprintf(r->text, sizeof(r->text), "context: %s", rf_last_error_text(NULL));
 		return ret;

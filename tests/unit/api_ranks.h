@@ -40,6 +40,8 @@ struct ranks {
 	/* changes the configs of a rank */
 	void (*prepare)(struct rank *r, struct rf_context_config *context,
 			struct rf_comm_config *comm);
+	/* the NIC of a rank, which belongs to its context then; NULL: our own transport */
+	struct rf_verbs *(*verbs)(struct rank *r, struct rf_io *io);
 	int (*run)(struct rank *r);
 	void *arg;
 	uint64_t left_out; /* bit per rank: does not take part */

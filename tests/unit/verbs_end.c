@@ -22,6 +22,13 @@ static struct {
 	bool with_imm;
 } nic;
 
+/* The last work requests, and a completion with an immediate. */
+static struct {
+	struct ibv_send_wr send;
+	struct ibv_recv_wr recv;
+	unsigned int sends, recvs;
+} last;
+
 static int fake_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
 	(void)cq;
@@ -31,19 +38,13 @@ static int fake_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 		return 0;
 	nic.to_return--;
 	*wc = nic.with_imm ? (struct ibv_wc){.status = IBV_WC_SUCCESS,
+					     .wr_id = last.recv.wr_id,
 					     .opcode = IBV_WC_RECV,
 					     .wc_flags = IBV_WC_WITH_IMM,
 					     .imm_data = htobe32(0x12345678)}
 			   : (struct ibv_wc){.status = IBV_WC_WR_FLUSH_ERR};
 	return 1;
 }
-
-/* The last work requests, and a completion with an immediate. */
-static struct {
-	struct ibv_send_wr send;
-	struct ibv_recv_wr recv;
-	unsigned int sends, recvs;
-} last;
 
 static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
@@ -197,7 +198,6 @@ static void empty_with_immediate(void **state)
 	assert_int_equal(msg.ops->post_recv(msg.ctx, 5, NULL, 0), RF_MSG_OK);
 	assert_int_equal(last.recvs, 1);
 	assert_int_equal(last.recv.num_sge, 0);
-	assert_int_equal(last.recv.wr_id, 5);
 	assert_int_equal(msg.ops->post_imm(msg.ctx, 6, NULL, 0, 0x12345678), RF_MSG_OK);
 	assert_int_equal(last.sends, 1);
 	assert_int_equal(last.send.num_sge, 0);
@@ -210,6 +210,7 @@ static void empty_with_immediate(void **state)
 	nic.with_imm = true;
 	assert_int_equal(msg.ops->poll(msg.ctx, &event), 1);
 	nic.with_imm = false;
+	assert_int_equal(event.id, 5);
 	assert_int_equal(event.sent, 0);
 	assert_int_equal(event.len, 0);
 	assert_true(event.has_imm);

@@ -42,6 +42,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ringfold/memory.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -132,6 +134,7 @@ struct rf_comm;     /* ranks that make calls together */
 struct rf_group;    /* ranks that reduce together, with one type and operation */
 struct rf_request;  /* one outstanding all-reduce */
 struct rf_creation; /* a communicator or group that is being made */
+struct rf_mem;      /* registered memory (ringfold/memory.h) */
 
 /* The version, such as "0.2.0"; static. */
 const char *rf_version(void);
@@ -191,11 +194,16 @@ struct rf_context_config {
 	 */
 	unsigned int rank;
 	unsigned int ranks;
+	/*
+	 * RF_REG_CACHE: bytes of memory that stay registered with a NIC after calls, for later
+	 * ones. Not 0 is a promise of the program: see rf_mem_forget(). Default: 0, none.
+	 */
+	uint64_t reg_cache;
 };
 #define RF_CONTEXT_CONFIG_INIT                                                                     \
 	{                                                                                          \
 		sizeof(struct rf_context_config), 0, 0, 0, 0, RF_PROGRESS_DEFAULT, 0,              \
-			RF_LOG_DEFAULT, 0, 0, 0, 0                                                 \
+			RF_LOG_DEFAULT, 0, 0, 0, 0, 0                                              \
 	}
 
 /*
@@ -247,6 +255,9 @@ struct rf_stats {
 	uint64_t rx_naks;  /* NAK and RNR NAK */
 	uint64_t timeouts; /* expiries of the retransmission timer */
 	uint64_t sleeps;   /* times the progress thread went to sleep */
+	/* verbs: how often memory was registered with the NIC, for calls and by the program */
+	uint64_t registrations;
+	uint64_t registration_hits; /* buffers of calls that were registered already */
 };
 
 /* Fills *stats up to stats->size bytes. Errors: RF_ERR_INVALID. */

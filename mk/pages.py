@@ -2,7 +2,8 @@
 """Man pages and bash completion, from what the tools and the public header say themselves.
 
   pages.py man OUT PROGRAM ...          OUT/NAME.1 of each program and of the commands of ringfold plan, by --help=man
-  pages.py api OUT HEADER               OUT/ringfold.3, and OUT/FUNCTION.3 of each function, from the header's comments
+  pages.py api OUT HEADER PART ...      OUT/ringfold.3, and OUT/FUNCTION.3 of each function, from the comments of the
+                                        public header and of the headers that are parts of it
   pages.py completion OUT PROGRAM ...   a file for bash, by --help=words
 """
 import os
@@ -93,7 +94,8 @@ def text_of(comment):
 
 def pieces(header):
     """The header as a list of ("comment", text) and ("code", text), at the outermost level."""
-    body = header[header.index("\nenum rf_status"):]
+    start = 'extern "C" {\n#endif\n'
+    body = header[header.index(start) + len(start):]
     depth, code, found, at = 0, "", [], 0
     while at < len(body):
         if depth == 0 and not code.strip() and body.startswith("/*", at):
@@ -258,6 +260,6 @@ complete -F _ringfold ringfold ringfoldd
 if len(sys.argv) < 4 or sys.argv[1] not in ("man", "api", "completion"):
     sys.exit(__doc__)
 if sys.argv[1] == "api":
-    api(sys.argv[2], sys.argv[3])
+    api(sys.argv[2], *sys.argv[3:])
 else:
     {"man": man, "completion": completion}[sys.argv[1]](sys.argv[2], sys.argv[3:])

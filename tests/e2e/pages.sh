@@ -46,6 +46,7 @@ has man1/ringfold.1 '^.BR ringfold\\-run (1)'
 has man3/rf_allreduce.3 '^int rf_allreduce(struct rf_group \*group, const void \*send, void \*recv, size_t count);$'
 has man3/rf_op_name.3 'static; "unknown" for other values'
 has man3/rf_group_create.3 'struct rf_group_config {'
+has man3/rf_mem_forget.3 '^int rf_mem_forget(struct rf_context \*ctx, const void \*addr, size_t bytes);$'
 has man3/ringfold.3 'RF_ERR_STEERING = \\-11'
 # a function without a comment is refused
 printf '/*\n * x: y.\n * z\n */\n#define RF_VERSION_MAJOR 0\nenum rf_status {\n\tRF_OK = 0,\n};\nint rf_new(void);\n' > "$dir/x.h"

@@ -46,18 +46,19 @@ int rf_mem_register_dmabuf(struct rf_context *ctx, int fd, uint64_t offset, size
 			   void *addr, struct rf_mem **mem);
 
 /*
- * Returns RF_ERR_BUSY while a request with a buffer in it is outstanding, and then changes nothing.
- * rf_context_destroy() returns RF_ERR_BUSY as long as memory is registered. NULL is allowed.
+ * Ends a registration. Returns RF_ERR_BUSY while a request with a buffer in it is outstanding, and
+ * then changes nothing. rf_context_destroy() returns RF_ERR_BUSY as long as memory is registered.
+ * NULL is allowed.
  */
 int rf_mem_deregister(struct rf_mem *mem);
 
 /*
- * With RF_REG_CACHE the NIC goes on knowing the buffers of earlier calls. If such memory is
- * unmapped (a free() may do it) and something else is mapped there, a later call at that address
- * would send and receive at the old pages: wrong results, and no error. The library cannot see
- * that. So a program that sets RF_REG_CACHE promises to call this function before memory that was a
- * buffer is given back: what is kept of these bytes is dropped. Errors: RF_ERR_INVALID; RF_ERR_BUSY
- * if a request with a buffer in them is outstanding.
+ * Drops what the context keeps of these bytes. With RF_REG_CACHE the NIC goes on knowing the
+ * buffers of earlier calls. If such memory is unmapped (a free() may do it) and something else is
+ * mapped there, a later call at that address would send and receive at the old pages: wrong
+ * results, and no error. The library cannot see that. So a program that sets RF_REG_CACHE promises
+ * to call this function before memory that was a buffer is given back. Errors: RF_ERR_INVALID;
+ * RF_ERR_BUSY if a request with a buffer in them is outstanding.
  */
 int rf_mem_forget(struct rf_context *ctx, const void *addr, size_t bytes);
 

@@ -49,7 +49,7 @@ has man3/rf_group_create.3 'struct rf_group_config {'
 has man3/rf_mem_forget.3 '^int rf_mem_forget(struct rf_context \*ctx, const void \*addr, size_t bytes);$'
 has man3/ringfold.3 'RF_ERR_STEERING = \\-11'
 # a function without a comment is refused
-printf '/*\n * x: y.\n * z\n */\n#define RF_VERSION_MAJOR 0\nenum rf_status {\n\tRF_OK = 0,\n};\nint rf_new(void);\n' > "$dir/x.h"
+printf '/*\n * x: y.\n * z\n */\n#define RF_VERSION_MAJOR 0\nextern "C" {\n#endif\nenum rf_status {\n\tRF_OK = 0,\n};\nint rf_new(void);\n' > "$dir/x.h"
 "$python" -B mk/pages.py api "$dir/man3" "$dir/x.h" 2> "$dir/err" && fail "a function without a comment has a page"
 grep -q "rf_new has no comment" "$dir/err" || fail "the message about a function without a comment"
 

@@ -92,6 +92,7 @@ static int thousand_calls(struct rank *r)
 		EXPECT(r, one_sum(g, r->rank, send + k % 50, recv + k % 7, 1 + k % 900, k) == 0);
 	EXPECT(r, nic->registered == before);
 	EXPECT(r, registrations(r) == 2 && hits(r) == 2000);
+	EXPECT(r, !a->nic->used && !b->nic->used);
 	/* a buffer that only begins in registered memory is registered for its call */
 	EXPECT(r, rf_mem_deregister(b) == RF_OK);
 	EXPECT(r, rf_mem_register(r->ctx, recv, COUNT * 2, &b) == RF_OK);
@@ -207,13 +208,24 @@ static void cache_hits_and_evictions(void **state)
 /* Many small buffers: the number of regions is bounded, too. */
 static int cache_many(struct rank *r)
 {
-	uint32_t *all = malloc((RF_MEM_CACHED_MAX + 50) * 64);
+	uint32_t *all = malloc((RF_MEM_CACHED_MAX + 50) * 64), *other = malloc(64);
 	struct fake_verbs_nic *nic = fake_verbs_at(r->rank);
 	struct rf_group *g;
 	unsigned int base, made;
 
 	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	base = nic->registered - nic->deregistered;
+	/* a larger buffer replaces those that it contains, even if there is room, ... */
+	EXPECT(r, one_sum(g, r->rank, all + 16, all + 16, 16, 0) == 0);
+	EXPECT(r, one_sum(g, r->rank, all, all, 64, 0) == 0);
+	EXPECT(r, nic->registered - nic->deregistered == base + 1);
+	/* ... but not if it is only read */
+	EXPECT(r, one_sum(g, r->rank, all, all + 512, 128, 0) == 0);
+	EXPECT(r, nic->registered - nic->deregistered == base + 3);
+	made = nic->registered;
+	EXPECT(r, one_sum(g, r->rank, all, all, 64, 0) == 0);
+	EXPECT(r, nic->registered == made);
+	EXPECT(r, rf_mem_forget(r->ctx, all, 4096) == RF_OK);
 	for (unsigned int k = 0; k < RF_MEM_CACHED_MAX + 50; k++)
 		EXPECT(r, one_sum(g, r->rank, all + k * 16, all + k * 16, 16, k) == 0);
 	EXPECT(r, nic->registered - nic->deregistered == base + RF_MEM_CACHED_MAX);
@@ -226,10 +238,18 @@ static int cache_many(struct rank *r)
 	/* a NIC that takes no more: the oldest one makes room */
 	nic->limit = nic->registered - nic->deregistered;
 	EXPECT(r, one_sum(g, r->rank, all, all, 1000, 2) == 0);
-	EXPECT(r, nic->registered - nic->deregistered <= nic->limit);
+	nic->limit = nic->registered - nic->deregistered;
+	EXPECT(r, one_sum(g, r->rank, other, other, 16, 2) == 0);
+	EXPECT(r, nic->registered - nic->deregistered == nic->limit);
+	/* nothing is left that could make room */
+	EXPECT(r, rf_mem_forget(r->ctx, all, (RF_MEM_CACHED_MAX + 50) * 64) == RF_OK);
+	EXPECT(r, rf_mem_forget(r->ctx, other, 64) == RF_OK);
+	nic->limit = nic->registered - nic->deregistered;
+	EXPECT(r, rf_allreduce(g, other, other, 16) == RF_ERR_NO_MEMORY);
 	nic->limit = 0;
 	EXPECT(r, rf_group_destroy(g) == RF_OK);
 	free(all);
+	free(other);
 	return 0;
 }
 
@@ -413,9 +433,11 @@ static int refused_run(struct rank *r)
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rf_mem_register_dmabuf()"));
 	EXPECT(r, rf_allreduce(g, host, device, 100) == RF_ERR_INVALID);
 	EXPECT(r, one_sum(g, r->rank, host, host + 1024, 1000, 1) == 0);
+	EXPECT(r, one_sum(g, r->rank, host, host, 2000, 1) == 0);
 	munmap(host + 1024, 4096);
 	/* known from before, and forgotten */
 	EXPECT(r, rf_mem_forget(r->ctx, host, 8192) == RF_OK);
+	EXPECT(r, rf_allreduce(g, host, host, 2000) == RF_ERR_INVALID);
 	EXPECT(r, rf_allreduce(g, host, host, 1025) == RF_ERR_INVALID);
 	if (over_nic) {
 		nic->refuse = ENOMEM;

@@ -67,6 +67,14 @@ static void compare(const struct rf_ranges *all, struct rf_range *list, const bo
 		r = rf_ranges_touching(all, at, bytes, is, &list[k]);
 		assert_ptr_equal(r, t ? &list[k] : NULL);
 	}
+	for (size_t k = 0; k < all->n; k++) {
+		uintptr_t last = all->list[k].range->at + (all->list[k].range->bytes - 1);
+
+		assert_true(k == 0 || all->list[k - 1].range->at <= all->list[k].range->at);
+		assert_int_equal(all->list[k].reach, k > 0 && all->list[k - 1].reach > last
+							     ? all->list[k - 1].reach
+							     : last);
+	}
 	r = rf_ranges_find(all, at, bytes, any, NULL);
 	assert_int_equal(r != NULL, found > 0);
 	assert_true(!r || contains(r, at, bytes));

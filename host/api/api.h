@@ -86,7 +86,7 @@ struct rf_memory {
 	uint64_t bytes_cached;
 	uint64_t uses;
 	uint64_t registrations, hits; /* of rf_stats */
-	/* Buffers that were memory of the process when they were first used. last 0: none */
+	/* Pages of buffers that were memory of the process at their first use. last 0: none */
 	struct rf_mem_seen {
 		uintptr_t first, last;
 	} seen[RF_MEM_SEEN];

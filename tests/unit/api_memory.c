@@ -14,7 +14,9 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "host/api/api.h"
@@ -22,6 +24,26 @@
 #include "tests/unit/fake_verbs.h"
 
 #define COUNT 3000u
+
+/* How often the kernel was asked whether memory can be read. */
+static atomic_uint asked;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+long __wrap_syscall(long number, ...)
+{
+	long a[6];
+	va_list args;
+
+	va_start(args, number);
+	for (unsigned int k = 0; k < 6; k++)
+		a[k] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_rt_sigprocmask)
+		atomic_fetch_add(&asked, 1);
+	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 static struct rf_verbs *nic_of_rank(struct rank *r, struct rf_io *io)
 {
@@ -494,6 +516,35 @@ static void one_rank(void **state)
 	assert_int_equal(rf_context_destroy(ctx), 0);
 }
 
+/* The kernel is asked about a buffer at its first use, and again after rf_mem_forget(). */
+static void asked_once(void **state)
+{
+	uint32_t *all = aligned_alloc(4096, 8 * 4096);
+	struct rf_context *ctx;
+	struct rf_comm *comm;
+	struct rf_group *g;
+
+	(void)state;
+	assert_int_equal(rf_context_create_io(NULL, NULL, 0, &ctx), 0);
+	assert_int_equal(rf_comm_create(ctx, NULL, &comm), 0);
+	assert_int_equal(rf_group_create(comm, RF_INT32, RF_SUM, NULL, &g), 0);
+	atomic_store(&asked, 0);
+	for (unsigned int k = 0; k < 1000; k++) {
+		/* two in one page; two larger ones */
+		assert_int_equal(rf_allreduce(g, all, all + 32, 32), 0);
+		assert_int_equal(rf_allreduce(g, all + 1024, all + 4096, 3000), 0);
+	}
+	assert_int_equal(atomic_load(&asked), 6);
+	assert_int_equal(rf_mem_forget(ctx, all, 4), 0);
+	assert_int_equal(rf_allreduce(g, all, all + 32, 32), 0);
+	assert_int_equal(rf_allreduce(g, all + 1024, all + 4096, 3000), 0);
+	assert_int_equal(atomic_load(&asked), 8);
+	assert_int_equal(rf_group_destroy(g), 0);
+	assert_int_equal(rf_comm_destroy(comm), 0);
+	assert_int_equal(rf_context_destroy(ctx), 0);
+	free(all);
+}
+
 /* The setting, and the config's member before it. */
 static void cache_setting(void **state)
 {
@@ -527,6 +578,7 @@ int main(void)
 		cmocka_unit_test(dmabuf_of_a_call),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(one_rank),
+		cmocka_unit_test(asked_once),
 		cmocka_unit_test(cache_setting),
 	};
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +67,21 @@ struct totals {
 static double seconds_now(void)
 {
 	return 1e-9 * (double)rf_now_ns();
+}
+
+/* What this process and its jobs, which have ended, have spent. */
+static double processor_s(void)
+{
+	double sum = 0;
+
+	for (int who = 0; who < 2; who++) {
+		struct rusage u;
+
+		if (getrusage(who ? RUSAGE_CHILDREN : RUSAGE_SELF, &u) == 0)
+			sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+			       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	}
+	return sum;
 }
 
 static bool find_engine(struct settings *s)
@@ -170,9 +186,10 @@ static void progress(const struct settings *s, const struct totals *t, const str
 	if (s->seconds && left > s->seconds - spent)
 		left = s->seconds - spent;
 	fprintf(stderr,
-		"%" PRIu64 " of %" PRIu64 " runs in %.0f s, %" PRIu64
+		"%" PRIu64 " of %" PRIu64 " runs in %.0f s, %.1f per second, %" PRIu64
 		" not good; at most %.0f s more\n",
-		t->runs, s->count, spent, t->bad, left > 0 ? left : 0);
+		t->runs, s->count, spent, spent > 0 ? (double)t->runs / spent : 0, t->bad,
+		left > 0 ? left : 0);
 	for (unsigned j = 0; j < s->jobs; j++)
 		if (jobs[j].busy && now - jobs[j].since > LONG_S)
 			fprintf(stderr, "seed %" PRIu64 " has run for %.0f s\n", jobs[j].seed,
@@ -427,6 +444,8 @@ int main(int argc, char **argv)
 	if (s.plan)
 		return RF_EXIT_GOOD;
 	well &= table(&s, &t);
+	if (s.count > 1 && t.runs)
+		printf("%.3f s of processor time per run\n", processor_s() / (double)t.runs);
 	printf("%" PRIu64 " ", t.runs);
 	if (t.runs < s.count)
 		printf("of %" PRIu64 " ", s.count);

@@ -117,7 +117,10 @@ static int make_coll(struct rf_member *m, char *why, size_t room)
 	return created(rf_coll_create(&cfg, &m->coll), why, room);
 }
 
-/* All collectives in one group: single packets on our own transport, long messages on a NIC. */
+/*
+ * All collectives in one group: single packets on our own transport, unless the configuration says
+ * otherwise, and long messages on a NIC.
+ */
 static int make_directed(struct rf_member *m, char *why, size_t room)
 {
 	bool mirror = rf_member_is_mirror(m), nic = m->pair && !m->pair->counts_window;
@@ -129,7 +132,7 @@ static int make_directed(struct rf_member *m, char *why, size_t room)
 		.mtu = m->cfg.mtu,
 		.type = (enum rf_arith_type)m->cfg.type,
 		.op = (enum rf_arith_op)m->cfg.op,
-		.message_packets = nic ? message_packets(m) : 0,
+		.message_packets = nic ? message_packets(m) : m->cfg.message_bytes / m->cfg.mtu,
 		.window_packets = nic ? m->window : 0,
 		.await_sends = nic || !mirror,
 		.max_ops = m->cfg.calls_max,
@@ -152,7 +155,8 @@ int rf_member_connect(struct rf_member *m, char *why, size_t room)
 		cfg.next = peer_of(m, rf_member_next_rank(m), true);
 		cfg.prev = peer_of(m, rf_member_prev_rank(m), false);
 		cfg.mirror = rf_member_is_mirror(m);
-		cfg.single = rf_member_is_directed(m) && m->pair->counts_window;
+		cfg.single = rf_member_is_directed(m) && m->pair->counts_window &&
+			     m->cfg.message_bytes <= m->cfg.mtu;
 		if (cfg.mirror)
 			cfg.next = port_of(m);
 		cfg.start_psn = (m->cfg.own.start_psn + m->cfg.first_index) & ROCE_PSN_MASK;

@@ -100,6 +100,8 @@ void rf_member_disconnect(struct rf_member *m);
 void rf_member_proof_free(struct rf_member *m);
 unsigned int rf_member_next_rank(const struct rf_member *m);
 unsigned int rf_member_prev_rank(const struct rf_member *m);
+/* The rank that gets the results of a rank's packets: with a mirror connection itself. */
+unsigned int rf_member_receiver_of(const struct rf_member *m, unsigned int rank);
 bool rf_member_has_box(const struct rf_member *m);
 /* Of a group at the box: its connection is to the box itself; it has all collectives. */
 bool rf_member_is_mirror(const struct rf_member *m);

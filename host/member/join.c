@@ -27,7 +27,7 @@ static void client_start(struct rf_member *m, uint64_t now)
 		.mtu_log2 = (uint8_t)rf_log2(cfg->mtu),
 		.slots_log2 = (uint8_t)rf_log2(cfg->slots),
 		.slots_min_log2 = (uint8_t)rf_log2(m->least),
-		.port = RF_CTL_NO_PORT,
+		.port = mirror && cfg->mirrors ? cfg->port : RF_CTL_NO_PORT,
 		.flags = cfg->flags,
 		.qpn = cfg->own.send_qpn,
 		.peer_ip = mirror ? 0 : cfg->peers[next].ip,
@@ -139,8 +139,14 @@ void rf_member_client_failed(struct rf_member *m, bool announce, uint64_t now)
 
 /* ---- leaving ---- */
 
+/*
+ * The packets of a mirror rank, repeats of the last ones too, lead nowhere after the group's end,
+ * and nobody acknowledges them any more.
+ */
 static void left(struct rf_member *m)
 {
+	if (rf_member_is_mirror(m))
+		rf_member_disconnect(m);
 	rf_member_enter(m, RF_MEMBER_LEFT);
 }
 

@@ -99,12 +99,23 @@ struct rf_member_cfg {
 	uint32_t lease_ms, join_ms;  /* of the JOIN */
 	/* the connections */
 	unsigned int mtu;
-	uint32_t ring_window;       /* packets in flight without a box */
-	unsigned int message_bytes; /* of one message; 0: by the window */
-	unsigned int calls_max;     /* outstanding calls, up to RF_REQUESTS_MAX */
+	uint32_t ring_window; /* packets in flight without a box */
+	/*
+	 * Bytes of one message, whole packets; 0: by the window, and in a directed group over our
+	 * own transport one packet.
+	 */
+	unsigned int message_bytes;
+	unsigned int calls_max; /* outstanding calls, up to RF_REQUESTS_MAX */
 	/* for simulation */
 	uint32_t window;      /* ignores the box's window and uses this one; 0: does not */
 	uint32_t first_index; /* the box's group begins at this index */
+	/*
+	 * Ring and mirror ranks in one group, without a store: which ranks are mirror ranks, and
+	 * the port of the box for this one, if it is. The ring goes through the others. NULL: all
+	 * ranks are of one kind, and the box chooses ports.
+	 */
+	const bool *mirrors;
+	uint8_t port;
 };
 
 enum rf_member_phase {

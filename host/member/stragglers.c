@@ -81,20 +81,21 @@ bool rf_member_ask_stragglers(struct rf_member *m, uint64_t now)
 
 /* What the box's answer means. */
 struct verdict {
-	uint32_t most;       /* the index that the foremost rank has reached */
-	uint8_t set[16];     /* ranks that have not reached it */
-	unsigned int count;  /* of them */
-	unsigned int last;   /* the one that has come least far */
-	unsigned int sender; /* rank on whose connection the fewest results are acknowledged */
-	bool delivery;       /* only the rank after it has not acknowledged its results */
-	unsigned int blamed; /* the rank that holds the others up, or NOBODY */
+	uint32_t most;         /* the index that the foremost rank has reached */
+	uint8_t set[16];       /* ranks that have not reached it */
+	unsigned int count;    /* of them */
+	unsigned int last;     /* the one that has come least far */
+	unsigned int sender;   /* rank on whose connection the fewest results are acknowledged */
+	unsigned int receiver; /* the rank that gets these */
+	bool delivery;         /* only that one has not acknowledged its results */
+	unsigned int blamed;   /* the rank that holds the others up, or NOBODY */
 };
 
 static struct verdict judge(const struct rf_member *m)
 {
 	const struct rf_ctl_rank *rank = m->straggler.rank;
 	struct verdict v = {.most = rank[0].next};
-	unsigned int ranks = m->cfg.ranks, r, next;
+	unsigned int ranks = m->cfg.ranks, r;
 	bool unacked;
 
 	for (r = 1; r < ranks; r++) {
@@ -109,14 +110,15 @@ static struct verdict judge(const struct rf_member *m)
 		v.count++;
 	}
 	/*
-	 * The results on a rank's connection go to the next rank of the ring. If that one does not
-	 * acknowledge them, the sender cannot advance: it is not late itself.
+	 * The results on a rank's connection go to the next rank of the ring, or back to a mirror
+	 * rank. If the receiver does not acknowledge them, the sender cannot advance: in a ring it
+	 * is not late itself.
 	 */
-	next = (v.sender + 1) % ranks;
+	v.receiver = rf_member_receiver_of(m, v.sender);
 	unacked = below(rank[v.sender].una, rank[v.sender].sent) &&
 		  (!v.count || below(rank[v.sender].una, rank[v.last].next));
-	v.blamed = unacked ? next : v.count ? v.last : RF_MEMBER_NOBODY;
-	v.delivery = unacked && !(v.set[next / 8] >> (next % 8) & 1u);
+	v.blamed = unacked ? v.receiver : v.count ? v.last : RF_MEMBER_NOBODY;
+	v.delivery = unacked && !(v.set[v.receiver / 8] >> (v.receiver % 8) & 1u);
 	return v;
 }
 
@@ -218,8 +220,8 @@ static void add_delivery(struct line *l, const struct rf_member *m, const struct
 
 	if (v->delivery)
 		add(l, "; the box has %s, and waits for rank %u to acknowledge result %u of %u",
-		    v->count ? "sent its results" : "the packets of all ranks",
-		    (v->sender + 1) % m->cfg.ranks, k->una & INDEX_MASK, k->sent & INDEX_MASK);
+		    v->count ? "sent its results" : "the packets of all ranks", v->receiver,
+		    k->una & INDEX_MASK, k->sent & INDEX_MASK);
 	else
 		add(l, "; the box has delivered everything it has received: no rank is late");
 }

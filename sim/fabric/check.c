@@ -7,11 +7,10 @@
 
 struct rf_check {
 	const struct rf_fabric_cfg *cfg;
-	size_t element;
-	/* The reference of an operation is computed once and used for all ranks. */
+	/* The sums of a call are computed once and used for all ranks. */
 	unsigned first; /* first rank of the group */
-	unsigned op;
-	uint64_t count;
+	unsigned key;
+	struct rf_fabric_call call;
 	void *expect;
 };
 
@@ -24,8 +23,7 @@ struct rf_check *rf_check_create(const struct rf_fabric_cfg *cfg)
 	if (!c)
 		return NULL;
 	c->cfg = cfg;
-	c->element = rf_arith_size(cfg->type);
-	c->op = UINT32_MAX;
+	c->key = UINT32_MAX;
 	return c;
 }
 
@@ -68,14 +66,17 @@ static uint64_t fp64(uint64_t r)
 	return (r & 0x3ff) == 0 ? r : (r & UINT64_C(0x801fffffffffffff)) | UINT64_C(0x3fe) << 52;
 }
 
-void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *to, uint64_t count)
+void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned key,
+		   const struct rf_fabric_call *call, void *to)
 {
-	struct rf_rng rng = rf_rng_make(c->cfg->seed, UINT64_C(1) << 40 | (uint64_t)op << 8 | rank);
+	struct rf_rng rng =
+		rf_rng_make(c->cfg->seed, UINT64_C(1) << 40 | (uint64_t)key << 8 | rank);
+	uint64_t count = call->count;
 	uint32_t *w = to;
 	uint16_t *h = to;
 	uint64_t *d = to;
 
-	switch (c->cfg->type) {
+	switch (call->type) {
 	case RF_ARITH_FP32:
 		for (uint64_t i = 0; i < count; i++)
 			w[i] = fp32(rf_rng_next(&rng));
@@ -97,15 +98,20 @@ void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *t
 			d[i] = fp64(rf_rng_next(&rng));
 		break;
 	default: /* random bits */
-		for (uint64_t i = 0; i < count * c->element; i++)
+		for (uint64_t i = 0; i < count * rf_arith_size(call->type); i++)
 			((uint8_t *)to)[i] = (uint8_t)(rf_rng_next(&rng) >> 32);
 		break;
 	}
 }
 
-void rf_check_blank(const struct rf_check *c, void *to, uint64_t count)
+void rf_check_blank(void *to, size_t bytes)
 {
-	memset(to, BLANK, (size_t)count * c->element);
+	memset(to, BLANK, bytes);
+}
+
+static size_t bytes_of(const struct rf_fabric_call *call)
+{
+	return (size_t)call->count * rf_arith_size(call->type);
 }
 
 /*
@@ -115,45 +121,56 @@ void rf_check_blank(const struct rf_check *c, void *to, uint64_t count)
 static void ring_reference(const struct rf_check *c, void *const *inputs, char *out)
 {
 	unsigned ranks = rf_fabric_size(c->cfg);
-	uint64_t size = (c->count + ranks - 1) / ranks;
+	uint64_t count = c->call.count, size = (count + ranks - 1) / ranks;
+	size_t element = rf_arith_size(c->call.type);
 
-	for (unsigned chunk = 0; chunk * size < c->count; chunk++) {
+	for (unsigned chunk = 0; chunk * size < count; chunk++) {
 		uint64_t first = chunk * size;
-		uint64_t n = c->count - first < size ? c->count - first : size;
-		size_t at = (size_t)first * c->element;
+		uint64_t n = count - first < size ? count - first : size;
+		size_t at = (size_t)first * element;
 
-		memcpy(out + at, (const char *)inputs[chunk] + at, (size_t)n * c->element);
+		memcpy(out + at, (const char *)inputs[chunk] + at, (size_t)n * element);
 		for (unsigned k = 1; k < ranks; k++)
-			rf_arith_reduce(c->cfg->type, c->cfg->op, out + at, out + at,
+			rf_arith_reduce(c->call.type, c->call.op, out + at, out + at,
 					(const char *)inputs[(chunk + k) % ranks] + at, (size_t)n);
 	}
 }
 
+static bool has_reference(const struct rf_check *c, unsigned first, unsigned key,
+			  const struct rf_fabric_call *call)
+{
+	return c->key == key && c->first == first && c->call.count == call->count &&
+	       c->call.type == call->type && c->call.op == call->op;
+}
+
+/* The sums of all operands. */
 static int make_reference(struct rf_check *c, const struct rf_place *places, unsigned first,
-			  unsigned op, uint64_t count)
+			  unsigned key, const struct rf_fabric_call *call)
 {
 	void *inputs[RF_FABRIC_RANKS] = {NULL};
-	size_t bytes = (size_t)count * c->element;
+	size_t bytes = bytes_of(call);
 	unsigned ranks = rf_fabric_size(c->cfg);
 	int err = -1;
 
+	if (has_reference(c, first, key, call))
+		return 0;
 	free(c->expect);
-	c->op = UINT32_MAX;
+	c->key = UINT32_MAX;
 	c->expect = malloc(bytes ? bytes : 1);
 	for (unsigned r = 0; r < ranks; r++) {
 		inputs[r] = malloc(bytes ? bytes : 1);
 		if (!inputs[r] || !c->expect)
 			goto out;
-		rf_check_fill(c, first + r, op, inputs[r], count);
+		rf_check_fill(c, first + r, key, call, inputs[r]);
 	}
-	c->count = count;
+	c->call = *call;
 	if (c->cfg->schedule != RF_RUN_BOX)
 		ring_reference(c, inputs, c->expect);
-	else if (rf_order_reduce(c->cfg->type, c->cfg->op, ranks, places,
-				 (const void *const *)inputs, c->expect, (size_t)count) != 0)
+	else if (rf_order_reduce(call->type, call->op, ranks, places, (const void *const *)inputs,
+				 c->expect, (size_t)call->count) != 0)
 		goto out;
 	c->first = first;
-	c->op = op;
+	c->key = key;
 	err = 0;
 out:
 	for (unsigned r = 0; r < ranks; r++)
@@ -161,49 +178,36 @@ out:
 	return err;
 }
 
-uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
-			 unsigned op, const void *got, uint64_t count, bool blank_ok)
+/* Elements that differ. */
+static uint64_t differ(size_t element, const void *got, const void *want, uint64_t count,
+		       bool blank_ok)
 {
-	const uint8_t *a = got;
-	const uint8_t *b;
+	const uint8_t *a = got, *b = want;
 	uint8_t blank[RF_ARITH_SIZE_MAX];
 	uint64_t wrong = 0;
-	size_t e = c->element;
 
-	if ((c->op != op || c->first != first || c->count != count) &&
-	    make_reference(c, places, first, op, count) != 0)
-		return UINT64_MAX;
-	b = c->expect;
 	memset(blank, BLANK, sizeof(blank));
-	if (memcmp(a, b, (size_t)count * e) == 0)
+	if (memcmp(a, b, (size_t)count * element) == 0)
 		return 0;
-	for (uint64_t i = 0; i < count; i++, a += e, b += e)
-		if (memcmp(a, b, e) != 0 && !(blank_ok && memcmp(a, blank, e) == 0))
+	for (uint64_t i = 0; i < count; i++, a += element, b += element)
+		if (memcmp(a, b, element) != 0 && !(blank_ok && memcmp(a, blank, element) == 0))
 			wrong++;
 	return wrong;
 }
 
-static uint64_t differ(const struct rf_check *c, const void *got, const void *want, uint64_t count)
+/* What a rank gave, from the element `skip` on; UINT64_MAX if out of memory. */
+static uint64_t differ_from(const struct rf_check *c, unsigned rank, unsigned key,
+			    const struct rf_fabric_call *call, uint64_t skip, const void *got,
+			    uint64_t count, bool blank_ok)
 {
-	const uint8_t *a = got, *b = want;
-	uint64_t wrong = 0;
-
-	for (uint64_t i = 0; i < count; i++)
-		wrong += memcmp(a + i * c->element, b + i * c->element, c->element) != 0;
-	return wrong;
-}
-
-/* What one rank gave, compared with a part of a result; UINT64_MAX if out of memory. */
-static uint64_t differ_from(const struct rf_check *c, unsigned rank, unsigned op, uint64_t skip,
-			    const void *got, uint64_t count)
-{
+	size_t element = rf_arith_size(call->type);
 	uint64_t wrong;
-	char *given = malloc((size_t)(skip + count) * c->element + 1);
+	char *given = malloc(bytes_of(call) + 1);
 
 	if (!given)
 		return UINT64_MAX;
-	rf_check_fill(c, rank, op, given, skip + count);
-	wrong = differ(c, got, given + skip * c->element, count);
+	rf_check_fill(c, rank, key, call, given);
+	wrong = differ(element, got, given + skip * element, count, blank_ok);
 	free(given);
 	return wrong;
 }
@@ -213,27 +217,47 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 	return a == UINT64_MAX || b == UINT64_MAX ? UINT64_MAX : a + b;
 }
 
-uint64_t rf_check_collective(struct rf_check *c, const struct rf_place *places, unsigned first,
-			     unsigned me, unsigned op, enum rf_collective_kind kind, unsigned root,
-			     const void *got, uint64_t count)
+uint64_t rf_check_gets(const struct rf_fabric_cfg *cfg, const struct rf_fabric_call *call,
+		       unsigned me)
 {
-	uint64_t block = count / rf_fabric_size(c->cfg), wrong = 0;
-	const char *at = got;
-
-	if (rf_schedule_reduces(kind) && make_reference(c, places, first, op, count) != 0)
-		return UINT64_MAX;
-	if (kind == RF_SCHEDULE_REDUCE && me == root)
-		return differ(c, got, c->expect, count);
-	if (kind == RF_SCHEDULE_REDUCE_SCATTER)
-		return differ(c, got, (char *)c->expect + me * block * c->element, block);
-	if (kind == RF_SCHEDULE_BROADCAST)
-		return differ_from(c, first + root, op, 0, got, count);
-	if (kind == RF_SCHEDULE_SCATTER)
-		return differ_from(c, first + root, op, me * block, got, block);
-	if (kind != RF_SCHEDULE_ALL_GATHER && (kind != RF_SCHEDULE_GATHER || me != root))
+	switch (call->kind) {
+	case RF_SCHEDULE_ALL_REDUCE:
+	case RF_SCHEDULE_BROADCAST:
+	case RF_SCHEDULE_ALL_GATHER:
+		return call->count;
+	case RF_SCHEDULE_REDUCE:
+	case RF_SCHEDULE_GATHER:
+		return me == call->root ? call->count : 0;
+	case RF_SCHEDULE_REDUCE_SCATTER:
+	case RF_SCHEDULE_SCATTER:
+		return call->count / rf_fabric_size(cfg);
+	default:
 		return 0;
+	}
+}
+
+uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
+			 unsigned me, unsigned key, const struct rf_fabric_call *call,
+			 const void *got, bool blank_ok)
+{
+	uint64_t gets = rf_check_gets(c->cfg, call, me), wrong = 0;
+	uint64_t block = call->count / rf_fabric_size(c->cfg);
+	/* Where the result is within what the call is about. */
+	uint64_t skip = gets == block && rf_schedule_has_blocks(call->kind) ? me * block : 0;
+	size_t element = rf_arith_size(call->type);
+
+	if (gets == 0)
+		return 0;
+	if (rf_schedule_reduces(call->kind))
+		return make_reference(c, places, first, key, call) != 0
+			       ? UINT64_MAX
+			       : differ(element, got, (char *)c->expect + skip * element, gets,
+					blank_ok);
+	if (rf_schedule_has_root(call->kind) && call->kind != RF_SCHEDULE_GATHER)
+		return differ_from(c, first + call->root, key, call, skip, got, gets, blank_ok);
 	for (unsigned r = 0; r < rf_fabric_size(c->cfg); r++)
-		wrong = sum_of(wrong, differ_from(c, first + r, op, 0, at + r * block * c->element,
-						  block));
+		wrong = sum_of(wrong, differ_from(c, first + r, key, call, 0,
+						  (const char *)got + r * block * element, block,
+						  blank_ok));
 	return wrong;
 }

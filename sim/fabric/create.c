@@ -78,8 +78,20 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 		       "foreign endpoints, not transparent, no fallback";
 	if (c->router && !c->mirror)
 		return "a router: expected mirror connections";
-	if (!c->directed && (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX))
-		return "this type or operation: expected a directed group";
+	for (unsigned r = 0; r < c->ranks; r++)
+		if (!rf_fabric_is_directed(c, r) &&
+		    (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX))
+			return "this type or operation: expected a directed group";
+	for (unsigned r = 0; r < c->ranks; r++) {
+		if (c->store && rf_fabric_is_mixed(c, r))
+			return "ring and mirror ranks in a group: expected no store";
+		if (rf_fabric_is_mixed(c, r) && !rf_fabric_is_mirror(c, r) &&
+		    rf_fabric_neighbour(c, r, true) == r)
+			return "ring and mirror ranks in a group: a ring of one rank";
+		if (c->message_packets[r] > 1 && c->selective)
+			return "messages of several packets: expected a group that is not "
+			       "selective";
+	}
 	if (c->store && c->plain)
 		return "foreign endpoints have no store";
 	return NULL;
@@ -167,12 +179,14 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 		rf_router_start(f);
 	f->hosts = calloc(cfg->ranks, sizeof(struct rf_host *));
 	f->peers = calloc(cfg->ranks, sizeof(*f->peers));
+	f->mirrors = calloc(cfg->ranks, sizeof(*f->mirrors));
 	f->check = rf_check_create(cfg);
-	for (unsigned r = 0; f->peers && r < cfg->ranks; r++) {
+	for (unsigned r = 0; f->peers && f->mirrors && r < cfg->ranks; r++) {
+		f->mirrors[r] = rf_fabric_is_mirror(cfg, r);
 		rf_host_mac(r, f->peers[r].mac);
 		f->peers[r].ip = rf_fabric_ip(r);
 	}
-	if (!f->hosts || !f->peers || !f->check || rf_stores_create(f) != 0 ||
+	if (!f->hosts || !f->peers || !f->mirrors || !f->check || rf_stores_create(f) != 0 ||
 	    open_traces(f, why, room) != 0)
 		return -1;
 	if (box) {
@@ -185,7 +199,8 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 			cfg->port_of_rank[r] = (uint8_t)(r % cfg->ports);
 		if (box)
 			rf_switch_rule(&f->sw, r,
-				       cfg->mirror ? RF_SWITCH_NO_RULE : cfg->port_of_rank[r]);
+				       rf_fabric_is_mirror(cfg, r) ? RF_SWITCH_NO_RULE
+								   : cfg->port_of_rank[r]);
 		f->hosts[r] = rf_host_create(f, r);
 		if (!f->hosts[r] || rf_host_step(f->hosts[r], RF_STEP_JOIN, 0) != 0) {
 			snprintf(why, room, "cannot create host %u", r);
@@ -236,6 +251,7 @@ void rf_fabric_destroy(struct rf_fabric *f)
 		rf_host_destroy(f->hosts[r]);
 	free(f->hosts);
 	free(f->peers);
+	free(f->mirrors);
 	rf_stores_destroy(f);
 	rf_box_destroy(f->box);
 	rf_check_destroy(f->check);

@@ -160,6 +160,40 @@ int rf_fabric_run(struct rf_fabric *f, uint64_t until_ns)
 	return rf_fabric_run_until(f, until_ns, NULL, NULL);
 }
 
+/* ---- kinds of ranks ---- */
+
+bool rf_fabric_is_mirror(const struct rf_fabric_cfg *cfg, unsigned rank)
+{
+	return cfg->mirror && !cfg->by_rule[rank];
+}
+
+bool rf_fabric_is_directed(const struct rf_fabric_cfg *cfg, unsigned rank)
+{
+	return cfg->directed && !cfg->ordinary[rank];
+}
+
+bool rf_fabric_is_mixed(const struct rf_fabric_cfg *cfg, unsigned rank)
+{
+	unsigned first = rf_fabric_first(cfg, rank);
+
+	for (unsigned i = 1; i < rf_fabric_size(cfg); i++)
+		if (rf_fabric_is_mirror(cfg, first + i) != rf_fabric_is_mirror(cfg, first))
+			return true;
+	return false;
+}
+
+unsigned rf_fabric_neighbour(const struct rf_fabric_cfg *cfg, unsigned rank, bool next)
+{
+	unsigned size = rf_fabric_size(cfg), first = rf_fabric_first(cfg, rank), other = rank;
+
+	if (rf_fabric_is_mirror(cfg, rank))
+		return rank;
+	do
+		other = first + (other - first + (next ? 1 : size - 1)) % size;
+	while (rf_fabric_is_mirror(cfg, other));
+	return other;
+}
+
 /* ---- programs, results, changes ---- */
 
 int rf_fabric_step(struct rf_fabric *f, unsigned rank, enum rf_step_kind kind, uint64_t arg)
@@ -180,17 +214,28 @@ int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count)
 	return rf_fabric_all(f, RF_STEP_ALLREDUCE, count);
 }
 
-int rf_fabric_collective_of(struct rf_fabric *f, unsigned rank, enum rf_collective_kind kind,
-			    unsigned root, uint64_t count)
+int rf_fabric_call(struct rf_fabric *f, unsigned rank, const struct rf_fabric_call *call)
 {
 	unsigned size = rf_fabric_size(&f->cfg);
 
-	if (!f->cfg.directed || !rf_schedule_name(kind) || root >= size || count % size != 0 ||
-	    count >> RF_COLLECTIVE_ROOT_LSB != 0)
+	if (!rf_fabric_is_directed(&f->cfg, rank) || !rf_schedule_name(call->kind) ||
+	    call->root >= size || call->count % size != 0 ||
+	    call->count >> RF_COLLECTIVE_OP_LSB != 0)
 		return -1;
 	return rf_fabric_step(f, rank, RF_STEP_COLLECTIVE,
-			      (uint64_t)kind << RF_COLLECTIVE_KIND_LSB |
-				      (uint64_t)root << RF_COLLECTIVE_ROOT_LSB | count);
+			      (uint64_t)call->kind << RF_COLLECTIVE_KIND_LSB |
+				      (uint64_t)call->root << RF_COLLECTIVE_ROOT_LSB |
+				      (uint64_t)call->type << RF_COLLECTIVE_TYPE_LSB |
+				      (uint64_t)call->op << RF_COLLECTIVE_OP_LSB | call->count);
+}
+
+int rf_fabric_collective_of(struct rf_fabric *f, unsigned rank, enum rf_collective_kind kind,
+			    unsigned root, uint64_t count)
+{
+	struct rf_fabric_call call = {
+		.kind = kind, .type = f->cfg.type, .op = f->cfg.op, .root = root, .count = count};
+
+	return rf_fabric_call(f, rank, &call);
 }
 
 int rf_fabric_collective(struct rf_fabric *f, enum rf_collective_kind kind, unsigned root,
@@ -310,6 +355,7 @@ void rf_fabric_freeze(struct rf_fabric *f, unsigned rank, uint64_t ns)
 
 void rf_fabric_rule(struct rf_fabric *f, unsigned rank, bool on)
 {
+	on &= !rf_fabric_is_mirror(&f->cfg, rank);
 	rf_switch_rule(&f->sw, rank, on ? f->cfg.port_of_rank[rank] : RF_SWITCH_NO_RULE);
 }
 

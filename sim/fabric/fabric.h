@@ -101,7 +101,7 @@ struct rf_fabric_cfg {
 	enum rf_arith_op op;
 	unsigned mtu;
 	unsigned slots;          /* S requested */
-	unsigned message_bytes;  /* 0: 64 packets */
+	unsigned message_bytes;  /* of ordinary groups; 0: 64 packets */
 	unsigned max_ops;        /* all-reduces outstanding at a time, 1.. */
 	uint32_t start_psn;      /* of every connection; RF_FABRIC_RANDOM_PSN: random values */
 	uint64_t ack_timeout_ns; /* of the transport */
@@ -132,6 +132,19 @@ struct rf_fabric_cfg {
 	 */
 	bool mirror;
 	bool directed;
+	/*
+	 * Exceptions. mirror: ranks that use the rule all the same; in a group with both kinds the
+	 * ring goes through these, of which there are none or at least two, and there is no store.
+	 * directed: ranks whose group is an ordinary one.
+	 */
+	bool by_rule[RF_FABRIC_RANKS];
+	bool ordinary[RF_FABRIC_RANKS];
+	/*
+	 * directed: packets of a message of an all-reduce with the JOIN's type and operation (those
+	 * of the configuration, or fp32 sums), which an immediate closes; 0 or 1: one. The same on
+	 * the ranks of a ring. Not with `selective`.
+	 */
+	uint8_t message_packets[RF_FABRIC_RANKS];
 	bool router;        /* mirror: between hosts and box, which are in different subnets */
 	bool vlan;          /* hosts tag their frames */
 	bool transparent;   /* the box sends no NAK */
@@ -159,7 +172,7 @@ struct rf_fabric_cfg {
 enum rf_step_kind {
 	RF_STEP_JOIN,       /* join at the box, make queue pairs */
 	RF_STEP_ALLREDUCE,  /* arg: elements. Does not wait unless max_ops are outstanding */
-	RF_STEP_COLLECTIVE, /* arg: as rf_fabric_collective() */
+	RF_STEP_COLLECTIVE, /* added by rf_fabric_call() */
 	RF_STEP_WAIT,       /* until all outstanding ones are done */
 	RF_STEP_COMPUTE,    /* arg: ns. The transport keeps running */
 	RF_STEP_FREEZE,     /* arg: ns. The process does nothing at all; its NIC stores frames */
@@ -254,17 +267,39 @@ void rf_fabric_destroy(struct rf_fabric *f);
 /* Adds a step to one rank's program. 0 or -1 (no memory). Programs begin with RF_STEP_JOIN, added
  * by create. */
 int rf_fabric_step(struct rf_fabric *f, unsigned rank, enum rf_step_kind kind, uint64_t arg);
+/*
+ * The rank to which this one sends, or the one from which it receives: itself, if it has a mirror
+ * connection.
+ */
+unsigned rf_fabric_neighbour(const struct rf_fabric_cfg *cfg, unsigned rank, bool next);
+/* Whether a rank has a mirror connection, or belongs to a directed group. */
+bool rf_fabric_is_mirror(const struct rf_fabric_cfg *cfg, unsigned rank);
+bool rf_fabric_is_directed(const struct rf_fabric_cfg *cfg, unsigned rank);
+/* Whether its group has ring and mirror ranks. */
+bool rf_fabric_is_mixed(const struct rf_fabric_cfg *cfg, unsigned rank);
+
 /* Adds an all-reduce of count elements for every rank. */
 int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count);
+/* A call of one rank. */
+struct rf_fabric_call {
+	enum rf_collective_kind kind;
+	enum rf_arith_type type;
+	enum rf_arith_op op;
+	unsigned root; /* within its group */
+	/* Elements of the vector, or of all blocks together: a multiple of the group's ranks. */
+	uint64_t count;
+};
 /*
- * The same for any collective of a directed group. count: elements of the vector, or of all blocks
- * together, a multiple of the group's ranks. root: within its group. Not in place.
+ * The same for any collective of a directed group, with the type and operation of the
+ * configuration. count, root: as in struct rf_fabric_call. Not in place.
  */
 int rf_fabric_collective(struct rf_fabric *f, enum rf_collective_kind kind, unsigned root,
 			 uint64_t count);
 /* For one rank, which may then disagree with the others. */
 int rf_fabric_collective_of(struct rf_fabric *f, unsigned rank, enum rf_collective_kind kind,
 			    unsigned root, uint64_t count);
+/* For one rank, with a type and an operation of its own. */
+int rf_fabric_call(struct rf_fabric *f, unsigned rank, const struct rf_fabric_call *call);
 /* Adds a step for every rank. */
 int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);
 
@@ -367,12 +402,16 @@ enum rf_nonsense {
 	RF_NONSENSE_LENGTH,
 	RF_NONSENSE_ELEMENT,
 	RF_NONSENSE_NAK, /* fatal NAKs */
-	RF_NONSENSE_KINDS
+	RF_NONSENSE_KINDS,
+	/* In directed groups, too. */
+	RF_NONSENSE_ORDER = RF_NONSENSE_KINDS, /* an immediate with another index */
+	RF_NONSENSE_IMMEDIATE,                 /* one with an unknown type */
 };
 bool rf_nonsense_fatal(enum rf_nonsense kind);
 /*
  * Rank `speaker` sends one such frame as if it were rank `about`; spoof: also with its source
- * address. False if there are no connections to use.
+ * address. False if there are no connections to use, or the switch would not take the frame to the
+ * box: a host without the rule cannot speak as a ring rank.
  */
 bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 			enum rf_nonsense kind, bool spoof, uint64_t seed);

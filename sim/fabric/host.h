@@ -12,9 +12,7 @@
 struct rf_host_op {
 	void *send;
 	void *recv;
-	uint64_t count;
-	enum rf_collective_kind kind;
-	unsigned root; /* within the group */
+	struct rf_fabric_call call;
 	uint64_t posted_ns;
 	uint64_t done_ns;
 	bool done;
@@ -57,6 +55,7 @@ struct rf_host {
 	struct rf_host_op *ops;
 	size_t op_room;
 	unsigned op_of[RF_REQUESTS_MAX]; /* operation of each outstanding call */
+	bool flipped;                    /* cfg.flip: done */
 	unsigned barriers;               /* passed */
 	bool at_barrier;
 	bool leaving;
@@ -93,13 +92,9 @@ static inline bool rf_host_ended(const struct rf_host *h)
 	return h->pub.state >= RF_RANK_DONE;
 }
 
-/* The rank to which this one sends, or the one from which it receives. */
 static inline unsigned rf_host_neighbour(const struct rf_host *h, bool next)
 {
-	unsigned size = rf_fabric_size(&h->f->cfg);
-	unsigned first = rf_fabric_first(&h->f->cfg, h->rank);
-
-	return first + (h->rank - first + (next ? 1 : size - 1)) % size;
+	return rf_fabric_neighbour(&h->f->cfg, h->rank, next);
 }
 
 /* A file uses those that stand before it here. */

@@ -12,9 +12,11 @@
 #include "wire/pcapng.h"
 
 #define RF_PS_PER_NS UINT64_C(1000)
-/* The argument of RF_STEP_COLLECTIVE: kind, root, elements. */
+/* The argument of RF_STEP_COLLECTIVE: kind, root, type, operation, elements. */
 #define RF_COLLECTIVE_KIND_LSB 60u
 #define RF_COLLECTIVE_ROOT_LSB 48u
+#define RF_COLLECTIVE_TYPE_LSB 44u
+#define RF_COLLECTIVE_OP_LSB 40u
 
 extern const uint8_t rf_fabric_box_mac[6];
 
@@ -55,6 +57,7 @@ struct rf_fabric {
 	struct rf_link *links; /* hosts' up, hosts' down, box ports' up, box ports' down */
 	struct rf_host **hosts;
 	struct rf_member_peer *peers; /* addresses of all ranks */
+	bool *mirrors;                /* whether they have mirror connections */
 	struct rf_job_store *stores;  /* of each group */
 	struct rf_box *box;
 	struct rf_check *check;
@@ -184,24 +187,22 @@ void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s);
 /* check.c */
 struct rf_check *rf_check_create(const struct rf_fabric_cfg *cfg);
 void rf_check_destroy(struct rf_check *c);
-/* The inputs of a rank for its op-th all-reduce. */
-void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned op, void *to, uint64_t count);
+/* The inputs of a rank for a call. key: different for each of its calls. */
+void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned key,
+		   const struct rf_fabric_call *call, void *to);
 /* The fill pattern of untouched memory. */
-void rf_check_blank(const struct rf_check *c, void *to, uint64_t count);
+void rf_check_blank(void *to, size_t bytes);
+/* Elements of the result that a rank of the group gets. */
+uint64_t rf_check_gets(const struct rf_fabric_cfg *cfg, const struct rf_fabric_call *call,
+		       unsigned me);
 /*
- * Compares a result of the group starting at this first rank with the reference; returns the number
- * of wrong elements, UINT64_MAX if out of memory. blank_ok: untouched elements are accepted too.
+ * Compares the result of rank `me` of the group that starts at this first rank with the reference;
+ * returns the number of wrong elements, UINT64_MAX if out of memory. blank_ok: untouched elements
+ * are accepted too.
  */
 uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsigned first,
-			 unsigned op, const void *got, uint64_t count, bool blank_ok);
-
-/*
- * The same for rank `me` of the group and another collective than the all-reduce; ranks that get
- * nothing have nothing to compare.
- */
-uint64_t rf_check_collective(struct rf_check *c, const struct rf_place *places, unsigned first,
-			     unsigned me, unsigned op, enum rf_collective_kind kind, unsigned root,
-			     const void *got, uint64_t count);
+			 unsigned me, unsigned key, const struct rf_fabric_call *call,
+			 const void *got, bool blank_ok);
 
 /* fabric.c */
 /*

@@ -29,7 +29,8 @@ struct rf_member_end rf_host_numbers(const struct rf_host *h, unsigned rank)
 {
 	unsigned life = h->pub.life;
 
-	if (h->f->cfg.mirror) { /* one queue pair, whose number is drawn at random */
+	if (rf_fabric_is_mirror(&h->f->cfg,
+				rank)) { /* one queue pair, whose number is drawn at random */
 		struct rf_rng rng = rf_rng_make(h->f->cfg.seed,
 						UINT64_C(4) << 40 | (uint64_t)life << 20 | rank);
 		uint32_t qpn = 0x10u + (uint32_t)rf_rng_below(&rng, 0xfffff0);
@@ -83,6 +84,9 @@ struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h)
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
 	unsigned first = rf_fabric_first(cfg, h->rank);
 	bool box = cfg->schedule == RF_RUN_BOX;
+	bool mirror = rf_fabric_is_mirror(cfg, h->rank);
+	bool directed = rf_fabric_is_directed(cfg, h->rank);
+	bool known = cfg->type <= RF_ARITH_INT32 && cfg->op <= RF_ARITH_MAX;
 
 	return (struct rf_member_cfg){
 		.rank = h->rank - first,
@@ -91,15 +95,16 @@ struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h)
 		.own = rf_host_numbers(h, h->rank),
 		.store = cfg->store,
 		.ends = h->ends,
-		/* the JOIN of a directed group names any; its calls have their own */
-		.type = cfg->directed ? RF_FP32 : (enum rf_type)cfg->type,
-		.op = cfg->directed ? RF_SUM : (enum rf_op)cfg->op,
+		/* those of packets without immediate: the calls of a directed group have their own
+		 */
+		.type = known ? (enum rf_type)cfg->type : RF_FP32,
+		.op = known ? (enum rf_op)cfg->op : RF_SUM,
 		.schedule = box ? RF_SCHEDULE_BOX : RF_SCHEDULE_RING,
 		.fallback = cfg->fallback,
 		.slots = cfg->slots,
-		.flags = (uint16_t)((cfg->plain || cfg->mirror ? 0 : RF_CTL_J_SHIFTED) |
-				    (cfg->mirror ? RF_CTL_J_MIRROR : 0) |
-				    (cfg->directed ? RF_CTL_J_DIRECTED : 0) |
+		.flags = (uint16_t)((cfg->plain || mirror ? 0 : RF_CTL_J_SHIFTED) |
+				    (mirror ? RF_CTL_J_MIRROR : 0) |
+				    (directed ? RF_CTL_J_DIRECTED : 0) |
 				    (cfg->transparent ? RF_CTL_J_TRANSPARENT : 0) |
 				    (cfg->selective ? RF_CTL_J_SELECTIVE : 0) |
 				    cfg->straggler << RF_CTL_J_STRAGGLER_LSB),
@@ -111,9 +116,12 @@ struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h)
 		.join_ms = cfg->join_deadline_ms,
 		.mtu = cfg->mtu,
 		.ring_window = cfg->slots / 2,
-		.message_bytes = cfg->message_bytes,
+		.message_bytes =
+			directed ? cfg->message_packets[h->rank] * cfg->mtu : cfg->message_bytes,
 		.calls_max = cfg->max_ops,
 		.window = cfg->quirk[h->rank].window,
 		.first_index = cfg->start_index,
+		.mirrors = rf_fabric_is_mixed(cfg, h->rank) ? h->f->mirrors + first : NULL,
+		.port = cfg->port_of_rank[h->rank],
 	};
 }

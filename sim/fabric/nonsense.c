@@ -46,20 +46,26 @@ static void fill(struct rf_rng *r, uint8_t *to, size_t len)
 		to[i] = (uint8_t)rf_rng_next(r);
 }
 
+/* The other end of a connection of `from`: another rank, or its port of the box. */
 static void addresses(struct roce_packet *p, const struct rf_host *speaker,
-		      const struct rf_host *from, unsigned to)
+		      const struct rf_host *from, bool next)
 {
 	const struct rf_fabric_cfg *c = &from->f->cfg;
+	unsigned to = rf_host_neighbour(from, next);
 
 	memset(p, 0, sizeof(*p));
 	rf_host_mac(speaker->rank, p->src_mac);
 	rf_host_mac(to, p->dst_mac);
+	p->dst_ip = rf_fabric_ip(to);
+	if (rf_fabric_is_mirror(c, from->rank)) {
+		p->dst_ip = rf_client_port_ip(rf_member_client(from->member));
+		memcpy(p->dst_mac, rf_client_port_mac(rf_member_client(from->member)), 6);
+	}
 	p->has_vlan = c->vlan;
 	p->vlan_tci = RF_HOST_VLAN_TCI;
 	p->ttl = 64;
 	p->ip_flags = 0x4000;
 	p->src_ip = rf_fabric_ip(from->rank);
-	p->dst_ip = rf_fabric_ip(to);
 	p->udp_sport = 0xc123;
 	p->migreq = true;
 	p->pkey = 0xffff;
@@ -72,12 +78,14 @@ static void data_packet(struct roce_packet *p, const struct rf_host *from, enum 
 	const struct rf_fabric_cfg *c = &from->f->cfg;
 	struct place at = place_of(from, r);
 	unsigned next = rf_host_neighbour(from, true);
+	bool mirror = rf_fabric_is_mirror(c, from->rank);
 	bool fatal = rf_nonsense_fatal(kind);
+	uint32_t start = rf_host_start_psn(from->f, from->pub.life, from->rank);
 
 	/* One of the invalid forms. */
 	if (kind == RF_NONSENSE_FORM)
 		kind = (enum rf_nonsense)(RF_NONSENSE_OPCODE + rf_rng_below(r, 3));
-	p->qpn = rf_host_qpn(from->pub.life, next, false);
+	p->qpn = rf_host_numbers(from, next).recv_qpn;
 	p->opcode = 0x04; /* SEND ONLY */
 	p->ackreq = rf_rng_below(r, 2) != 0;
 	p->psn = (fatal ? at.soon : rf_rng_below(r, 2) ? at.old : at.far) & 0xffffff;
@@ -89,9 +97,16 @@ static void data_packet(struct roce_packet *p, const struct rf_host *from, enum 
 	}
 	if (kind == RF_NONSENSE_ELEMENT)
 		p->payload_len--;
-	/* READ, atomics and undefined opcodes. */
-	if (kind == RF_NONSENSE_OPCODE)
+	/* READ, atomics and undefined opcodes; a mirror connection may be asked unknown ones. */
+	if (kind == RF_NONSENSE_OPCODE && !mirror)
 		p->opcode = (uint8_t)(rf_rng_below(r, 2) ? 0x0c : 0x12 + rf_rng_below(r, 0x2e));
+	else if (kind == RF_NONSENSE_OPCODE)
+		p->opcode = (uint8_t)(rf_rng_below(r, 2) ? 0x0c : 0x13 + rf_rng_below(r, 2));
+	if (kind == RF_NONSENSE_ORDER || kind == RF_NONSENSE_IMMEDIATE) {
+		p->opcode = 0x05; /* SEND ONLY WITH IMMEDIATE */
+		p->imm = 0xc000u | ((p->psn - start) & RF_IMM_INDEX);
+		p->imm ^= kind == RF_NONSENSE_ORDER ? 1 + (uint32_t)rf_rng_below(r, 15) : 0xa0u;
+	}
 	fill(r, payload, p->payload_len);
 }
 
@@ -101,9 +116,10 @@ static void answer_packet(struct roce_packet *p, const struct rf_host *from, enu
 {
 	unsigned prev = rf_host_neighbour(from, false);
 	struct place at = place_of(from->f->hosts[prev], r);
-	uint32_t shift = from->f->cfg.plain ? 0 : RF_CTL_SHIFT;
+	bool mirror = rf_fabric_is_mirror(&from->f->cfg, from->rank);
+	uint32_t shift = from->f->cfg.plain || mirror ? 0 : RF_CTL_SHIFT;
 
-	p->qpn = rf_host_qpn(from->pub.life, prev, true);
+	p->qpn = rf_host_numbers(from, prev).send_qpn;
 	p->opcode = 0x11;
 	p->psn = ((kind == RF_NONSENSE_ACK_BEYOND ? at.far
 		   : kind == RF_NONSENSE_NAK      ? at.out
@@ -146,6 +162,13 @@ static size_t control_frame(const struct rf_host *speaker, struct rf_rng *r, uin
 	return roce_udp_build(&u, frame, ROCE_FRAME_MAX);
 }
 
+static bool is_data(enum rf_nonsense kind)
+{
+	return kind == RF_NONSENSE_DATA || kind == RF_NONSENSE_FORM || kind == RF_NONSENSE_OPCODE ||
+	       kind == RF_NONSENSE_LENGTH || kind == RF_NONSENSE_ELEMENT ||
+	       kind == RF_NONSENSE_ORDER || kind == RF_NONSENSE_IMMEDIATE;
+}
+
 bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 			enum rf_nonsense kind, bool spoof, uint64_t seed)
 {
@@ -161,16 +184,16 @@ bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 		return true;
 	}
 	if (!h->pair.to_next || !f->hosts[rf_host_neighbour(h, false)]->pair.to_next ||
-	    s->pub.state == RF_RANK_CRASHED)
+	    s->pub.state == RF_RANK_CRASHED ||
+	    (rf_fabric_is_mirror(&f->cfg, speaker) && !rf_fabric_is_mirror(&f->cfg, about)) ||
+	    (rf_fabric_is_mirror(&f->cfg, about) &&
+	     !rf_client_port_mac(rf_member_client(h->member))))
 		return false;
-	if (kind == RF_NONSENSE_DATA || kind == RF_NONSENSE_FORM || kind == RF_NONSENSE_OPCODE ||
-	    kind == RF_NONSENSE_LENGTH || kind == RF_NONSENSE_ELEMENT) {
-		addresses(&p, s, h, rf_host_neighbour(h, true));
+	addresses(&p, s, h, is_data(kind));
+	if (is_data(kind))
 		data_packet(&p, h, kind, &r, payload);
-	} else {
-		addresses(&p, s, h, rf_host_neighbour(h, false));
+	else
 		answer_packet(&p, h, kind, &r);
-	}
 	if (speaker != about && !spoof)
 		p.src_ip = rf_fabric_ip(speaker);
 	len = roce_build(&p, frame, sizeof(frame));

@@ -1,5 +1,4 @@
 /* A plan from its seed. */
-#include "base/packets.h"
 #include "sim/fabric/plan.h"
 
 #include <stdio.h>
@@ -109,22 +108,11 @@ static void draw_group(struct rf_rng *r, struct rf_fabric_cfg *c)
 	c->in_place = below(r, 3) == 0;
 }
 
-/* Packets of all operations. */
-static uint32_t all_packets(const struct rf_plan *p)
-{
-	uint64_t bytes = rf_arith_size(p->cfg.type);
-	uint32_t n = 0;
-
-	for (unsigned k = 0; k < p->operations; k++)
-		n += rf_packets_of((uint32_t)(p->counts[k] * bytes), p->cfg.mtu);
-	return n;
-}
-
 /* First indexes and PSNs. */
 static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
 {
 	struct rf_fabric_cfg *c = &p->cfg;
-	uint32_t packets = all_packets(p);
+	uint32_t packets = rf_plan_packets(p);
 	uint32_t step;
 
 	if (below(r, 4) == 0) {
@@ -135,8 +123,8 @@ static void draw_numbers(struct rf_plan *p, struct rf_rng *r)
 		p->limit_index = 1u << (22 + below(r, 3));
 		c->start_index = p->limit_index - step;
 		if (packets < step + 8) {
-			p->counts[0] += (uint64_t)(step + 8) * c->mtu / rf_arith_size(c->type);
-			packets = all_packets(p);
+			rf_plan_lengthen(p, step + 8);
+			packets = rf_plan_packets(p);
 		}
 	}
 	c->start_psn = RF_FABRIC_RANDOM_PSN;
@@ -205,7 +193,7 @@ static void draw_nonsense(struct rf_plan *p, struct rf_rng *r, uint64_t at, unsi
 /* A time at which the ranks probably join or work. Agreeing through a store takes its time. */
 static uint64_t draw_time(const struct rf_plan *p, struct rf_rng *r)
 {
-	uint64_t bits = (uint64_t)all_packets(p) * (p->cfg.mtu + 100) * 8 * p->cfg.lanes;
+	uint64_t bits = (uint64_t)rf_plan_packets(p) * (p->cfg.mtu + 100) * 8 * p->cfg.lanes;
 	uint64_t later = p->cfg.store && below(r, 4) ? STORE_TIME : 0;
 
 	return 50 * RF_USEC + later + rf_rng_below(r, 400 * RF_USEC + bits * RF_SEC / p->cfg.rate);
@@ -316,11 +304,12 @@ static void draw_fallback(struct rf_plan *p)
 	bool exact = c->type != RF_ARITH_INT32 && c->op == RF_ARITH_SUM;
 	uint64_t at = STORE_TIME + draw_time(p, &r);
 
-	if (!c->store || (p->cause != RF_PLAN_BY_RESET && p->cause != RF_PLAN_BY_NOTHING) ||
-	    below(&r, p->cause == RF_PLAN_BY_RESET ? 2 : 6) != 0)
+	if (!c->store || c->mirror || c->directed ||
+	    (p->cause != RF_PLAN_BY_RESET && p->cause != RF_PLAN_BY_NOTHING) ||
+	    (p->cause == RF_PLAN_BY_NOTHING && below(&r, 4) == 0))
 		return;
 	if (p->cause == RF_PLAN_BY_NOTHING && p->events == 0 && p->straggler == c->ranks &&
-	    below(&r, 2)) {
+	    below(&r, 4)) {
 		add(p, RF_PLAN_DO_RESET, at, 0, 0);
 		explain(p, RF_PLAN_BY_RESET, 0);
 	}
@@ -364,12 +353,18 @@ void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *
 	}
 	p->operations = 1 + below(&r, 4);
 	for (unsigned k = 0; k < p->operations; k++)
-		p->counts[k] = 1 + below(&r, below(&r, 3) ? 4000 : 60000) / c->groups;
+		p->call[k] = (struct rf_fabric_call){
+			.kind = RF_SCHEDULE_ALL_REDUCE,
+			.type = c->type,
+			.op = c->op,
+			.count = 1 + below(&r, below(&r, 3) ? 4000 : 60000) / c->groups};
+	rf_plan_draw_form(p);
 	draw_numbers(p, &r);
 	p->straggler = c->ranks;
 	p->again = below(&r, 8) == 0;
 	p->limit = 60 * RF_SEC;
 	draw_events(p, &r);
+	rf_plan_fit_events(p);
 	draw_quirks(p, &r);
 	draw_fallback(p);
 }
@@ -431,6 +426,10 @@ void rf_plan_text(const struct rf_plan *p, char *text, size_t room)
 			 c->host_links.corrupt + c->host_links.corrupt_any + c->host_links.bad_fcs +
 				 c->box_links.corrupt + c->box_links.bad_fcs);
 
+	if (n > 0 && (size_t)n < room) {
+		rf_plan_form_text(p, text + n, room - (size_t)n);
+		n += (int)strlen(text + n);
+	}
 	if (c->fallback > RF_FALLBACK_NONE && n > 0 && (size_t)n < room)
 		n += snprintf(text + n, room - (size_t)n, ", with a fallback");
 	if (p->limit_index && n > 0 && (size_t)n < room)

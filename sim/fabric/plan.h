@@ -49,6 +49,32 @@
 	X(NONSENSE, "nonsense on a connection, by its own host")                                   \
 	X(NONSENSE_FATAL, "nonsense that ends a group")                                            \
 	X(NONSENSE_STRANGER, "nonsense on a connection, by another host")                          \
+	X(MIRROR, "mirror ranks")                                                                  \
+	X(BOTH, "ring and mirror ranks in a group")                                                \
+	X(ROUTER, "mirror ranks behind a router")                                                  \
+	X(DIRECTED, "directed groups")                                                             \
+	X(BESIDE, "directed and ordinary groups side by side")                                     \
+	X(LONG, "messages of several packets that an immediate closes")                            \
+	X(LENGTHS, "ranks whose messages have different lengths")                                  \
+	X(ALL_REDUCE, "all-reduce in a directed group")                                            \
+	X(REDUCE, "reduce")                                                                        \
+	X(BROADCAST, "broadcast")                                                                  \
+	X(REDUCE_SCATTER, "reduce-scatter")                                                        \
+	X(ALL_GATHER, "all-gather")                                                                \
+	X(GATHER, "gather")                                                                        \
+	X(SCATTER, "scatter")                                                                      \
+	X(BARRIER, "barrier")                                                                      \
+	X(FP32, "fp32")                                                                            \
+	X(BF16, "bf16")                                                                            \
+	X(FP16, "fp16")                                                                            \
+	X(INT32, "int32")                                                                          \
+	X(UINT32, "uint32")                                                                        \
+	X(INT64, "int64")                                                                          \
+	X(UINT64, "uint64")                                                                        \
+	X(FP64, "fp64")                                                                            \
+	X(INT8, "int8")                                                                            \
+	X(UINT8, "uint8")                                                                          \
+	X(BITS, "and, or, xor")                                                                    \
 	X(SELECTIVE, "selective groups")                                                           \
 	X(TRANSPARENT, "transparent groups")                                                       \
 	X(RNR, "RNR NAKs while other ranks are late")                                              \
@@ -101,7 +127,11 @@ enum rf_plan_cause {
 struct rf_plan {
 	struct rf_fabric_cfg cfg;
 	unsigned operations;
-	uint64_t counts[RF_PLAN_OPERATIONS]; /* elements of each operation */
+	/*
+	 * The operations of directed groups. Those of ordinary groups are all-reduces of as many
+	 * elements.
+	 */
+	struct rf_fabric_call call[RF_PLAN_OPERATIONS];
 	unsigned straggler; /* rank that computes before each operation; >= ranks: none */
 	uint64_t straggler_ns;
 	struct rf_plan_event event[RF_PLAN_EVENTS]; /* ordered by time */
@@ -163,6 +193,19 @@ struct rf_plan_result {
 void rf_plan_make(struct rf_plan *p, uint64_t seed, const struct rf_plan_shape *shape);
 /* Formats the plan as one line. */
 void rf_plan_text(const struct rf_plan *p, char *text, size_t room);
+/* plan_form.c: how packets find the box and what they say, for a plan that is otherwise drawn. */
+void rf_plan_draw_form(struct rf_plan *p);
+/* Adapts the events to that. */
+void rf_plan_fit_events(struct rf_plan *p);
+/* The first call has at least this many packets more, and no blocks. */
+void rf_plan_lengthen(struct rf_plan *p, uint32_t packets);
+/* Packets that each rank sends in all operations; of the group that sends the fewest. */
+uint32_t rf_plan_packets(const struct rf_plan *p);
+/* Whether a rank's messages in a call have several packets. */
+bool rf_plan_is_long(const struct rf_plan *p, unsigned rank, const struct rf_fabric_call *call);
+/* As rf_plan_text(): a part of it. */
+void rf_plan_form_text(const struct rf_plan *p, char *text, size_t room);
+
 /* Runs it. Returns false if something is wrong. */
 bool rf_plan_run(const struct rf_plan *p, enum rf_plan_mutant mutant,
 		 struct rf_plan_result *result);

@@ -46,9 +46,9 @@ static bool of_group(const struct judge *j, unsigned rank)
  */
 static bool damaged_before(const struct judge *j, unsigned culprit)
 {
-	unsigned prev = j->first + (culprit + j->size - 1) % j->size;
-
-	return culprit < j->size && (j->misaddressed >> prev & 1);
+	if (culprit >= j->size)
+		return false;
+	return j->misaddressed >> rf_fabric_neighbour(&j->p->cfg, j->first + culprit, false) & 1;
 }
 
 /* The box's reason for ending the group, for each kind of nonsense. */
@@ -63,6 +63,10 @@ static unsigned reason_of(enum rf_nonsense kind)
 		return RF_CTL_R_ELEMENT;
 	case RF_NONSENSE_NAK:
 		return RF_CTL_R_NAK;
+	case RF_NONSENSE_ORDER:
+		return RF_CTL_R_ORDER;
+	case RF_NONSENSE_IMMEDIATE:
+		return RF_CTL_R_IMMEDIATE;
 	default:
 		return RF_CTL_R_NONE;
 	}
@@ -71,9 +75,9 @@ static unsigned reason_of(enum rf_nonsense kind)
 /* A NAK is attributed to the connection whose data it answers. */
 static unsigned culprit_of(const struct judge *j, const struct rf_plan_event *e)
 {
-	unsigned victim = within(j, e->rank);
-
-	return e->nonsense == RF_NONSENSE_NAK ? (victim + j->size - 1) % j->size : victim;
+	return within(j, e->nonsense == RF_NONSENSE_NAK
+				 ? rf_fabric_neighbour(&j->p->cfg, e->rank, false)
+				 : e->rank);
 }
 
 /* Whether "ranks 0, 2, 5 come in by the same port" includes this one. */
@@ -107,7 +111,8 @@ static bool is_rule(const struct judge *j, unsigned self, const struct rf_rank *
 	if (k->status == RF_ERR_TRANSPORT && k->culprit == RF_NOBODY)
 		return self == victim && strstr(k->text, "switch's rule");
 	if (k->status == RF_ERR_TRANSPORT)
-		return k->culprit == victim || k->culprit == (victim + 1) % j->size;
+		return k->culprit == victim ||
+		       k->culprit == within(j, rf_fabric_neighbour(&j->p->cfg, j->p->victim, true));
 	return k->culprit == victim &&
 	       (k->status == RF_ERR_STEERING || k->reason == RF_CTL_R_LEASE);
 }

@@ -41,6 +41,14 @@ static void complain_of(struct run *u, unsigned rank, const struct rf_rank *k, c
 	complain(u, text);
 }
 
+static int call(struct rf_fabric *f, const struct rf_plan *p, unsigned rank, unsigned k)
+{
+	return rf_fabric_is_directed(&p->cfg, rank)
+		       ? rf_fabric_call(f, rank, &p->call[k])
+		       : rf_fabric_step(f, rank, RF_STEP_ALLREDUCE,
+					p->call[k].count ? p->call[k].count : 1);
+}
+
 static void happen(struct run *u, const struct rf_plan_event *e)
 {
 	const struct rf_plan *p = u->p;
@@ -56,8 +64,7 @@ static void happen(struct run *u, const struct rf_plan_event *e)
 		/* A rank that had never been in the group could still join it. */
 		if (k->state != RF_RANK_CRASHED || k->ready_ns == 0)
 			break;
-		if (rf_fabric_restart(u->f, e->rank, 1) != 0 ||
-		    rf_fabric_step(u->f, e->rank, RF_STEP_ALLREDUCE, p->counts[0]) != 0)
+		if (rf_fabric_restart(u->f, e->rank, 1) != 0 || call(u->f, p, e->rank, 0) != 0)
 			complain(u, "cannot restart a host");
 		seen(u, RF_PLAN_RESTART);
 		break;
@@ -110,7 +117,8 @@ static int program(struct rf_fabric *f, const struct rf_plan *p)
 		 */
 		if (p->straggler < p->cfg.ranks && (k == 0 || p->straggler_ns < RF_SEC))
 			rc |= rf_fabric_step(f, p->straggler, RF_STEP_COMPUTE, p->straggler_ns);
-		rc |= rf_fabric_allreduce(f, p->counts[k]);
+		for (unsigned r = 0; r < p->cfg.ranks; r++)
+			rc |= call(f, p, r, k);
 	}
 	return rc | rf_fabric_all(f, RF_STEP_LEAVE, 0);
 }
@@ -213,6 +221,43 @@ static bool shares_port(const struct rf_fabric_cfg *c)
 	return false;
 }
 
+/* What ranks that have done all their work have sent. */
+static void look_at_form(struct run *u)
+{
+	const struct rf_plan *p = u->p;
+	const struct rf_fabric_cfg *c = &p->cfg;
+	bool directed = false, ordinary = false;
+
+	for (unsigned r = 0; r < c->ranks; r++) {
+		if (rf_fabric_rank(u->f, r)->done != p->operations)
+			continue;
+		if (rf_fabric_is_mirror(c, r))
+			seen(u, c->router ? RF_PLAN_ROUTER : RF_PLAN_MIRROR);
+		if (rf_fabric_is_mixed(c, r))
+			seen(u, RF_PLAN_BOTH);
+		directed |= rf_fabric_is_directed(c, r);
+		ordinary |= !rf_fabric_is_directed(c, r);
+		if (!rf_fabric_is_directed(c, r))
+			continue;
+		for (unsigned k = 0; k < p->operations; k++) {
+			const struct rf_fabric_call *l = &p->call[k];
+
+			seen(u, RF_PLAN_ALL_REDUCE + (l->kind - RF_SCHEDULE_ALL_REDUCE));
+			if (l->kind != RF_SCHEDULE_BARRIER)
+				seen(u, RF_PLAN_FP32 + l->type);
+			if (rf_schedule_reduces(l->kind) && l->op >= RF_ARITH_AND)
+				seen(u, RF_PLAN_BITS);
+			if (rf_plan_is_long(p, r, l))
+				seen(u, RF_PLAN_LONG);
+			if (rf_plan_is_long(p, r, l) &&
+			    c->message_packets[r] != c->message_packets[r ? r - 1 : r + 1])
+				seen(u, RF_PLAN_LENGTHS);
+		}
+	}
+	if (directed)
+		seen(u, ordinary ? RF_PLAN_BESIDE : RF_PLAN_DIRECTED);
+}
+
 /* Ingredients that follow from the run's statistics; evaluated before the job is restarted. */
 static void look_at_figures(struct run *u)
 {
@@ -221,6 +266,9 @@ static void look_at_figures(struct run *u)
 	struct rf_fabric_stats *s = &u->result->stats;
 	bool whole = false;
 	uint64_t rnr = 0;
+
+	if (c->mirror || c->directed)
+		look_at_form(u);
 
 	rf_fabric_stats(u->f, s);
 	for (unsigned r = 0; r < c->ranks; r++)

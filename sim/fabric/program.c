@@ -18,31 +18,29 @@ static unsigned free_id(const struct rf_host *h)
 static int call_member(struct rf_host *h, unsigned id, const struct rf_host_op *op)
 {
 	const struct rf_fabric_cfg *cfg = &h->f->cfg;
-	struct rf_directed_call call = {.kind = op->kind,
-					.type = cfg->type,
-					.op = cfg->op,
-					.root = op->root,
-					.count = op->count,
+	struct rf_directed_call call = {.kind = op->call.kind,
+					.type = op->call.type,
+					.op = op->call.op,
+					.root = op->call.root,
+					.count = op->call.count,
 					.send = op->send,
 					.recv = op->recv};
 
-	if (!cfg->directed)
-		return rf_member_call(h->member, id, op->send, op->recv, (size_t)op->count,
+	if (!rf_fabric_is_directed(cfg, h->rank))
+		return rf_member_call(h->member, id, op->send, op->recv, (size_t)op->call.count,
 				      rf_host_ns(h));
-	if (rf_schedule_has_blocks(op->kind))
+	if (rf_schedule_has_blocks(op->call.kind))
 		call.count /= rf_fabric_size(cfg);
 	return rf_member_collective(h->member, id, &call, rf_host_ns(h));
 }
 
 /* True if it was started, or failed permanently. */
-static bool start_call(struct rf_host *h, enum rf_collective_kind kind, unsigned root,
-		       uint64_t count)
+static bool start_call(struct rf_host *h, const struct rf_fabric_call *call)
 {
-	struct rf_host_op op = {
-		.count = count, .kind = kind, .root = root, .posted_ns = rf_host_ns(h)};
-	bool in_place = h->f->cfg.in_place && kind == RF_SCHEDULE_ALL_REDUCE;
+	struct rf_host_op op = {.call = *call, .posted_ns = rf_host_ns(h)};
+	bool in_place = h->f->cfg.in_place && call->kind == RF_SCHEDULE_ALL_REDUCE;
 	unsigned n = h->pub.posted;
-	size_t bytes = (size_t)count * rf_arith_size(h->f->cfg.type);
+	size_t bytes = (size_t)call->count * rf_arith_size(call->type);
 	unsigned id;
 	int err;
 
@@ -66,8 +64,8 @@ static bool start_call(struct rf_host *h, enum rf_collective_kind kind, unsigned
 			free(op.send);
 		goto no_memory;
 	}
-	rf_check_blank(h->f->check, op.recv, count);
-	rf_check_fill(h->f->check, h->rank, rf_host_op_key(h, n), op.send, count);
+	rf_check_blank(op.recv, bytes);
+	rf_check_fill(h->f->check, h->rank, rf_host_op_key(h, n), call, op.send);
 	h->pub.posted++;
 	if (h->pub.posted == 1)
 		h->pub.first_post_ns = rf_host_ns(h);
@@ -78,7 +76,7 @@ static bool start_call(struct rf_host *h, enum rf_collective_kind kind, unsigned
 		if (!more)
 			goto no_memory;
 		*copy = more;
-		rf_fallback_keep(h->fallback, more, op.send, op.recv, (size_t)count);
+		rf_fallback_keep(h->fallback, more, op.send, op.recv, (size_t)call->count);
 	}
 	if (rf_fallback_takes(h->fallback, rf_member_status(h->member))) {
 		rf_host_resume(h, n);
@@ -97,6 +95,28 @@ no_memory:
 
 /* ---- program ---- */
 
+static unsigned field(uint64_t arg, unsigned lsb, unsigned bits)
+{
+	return (unsigned)(arg >> lsb) & ((1u << bits) - 1);
+}
+
+static struct rf_fabric_call call_of(const struct rf_host *h, const struct rf_step *s)
+{
+	const struct rf_fabric_cfg *cfg = &h->f->cfg;
+
+	if (s->kind == RF_STEP_ALLREDUCE)
+		return (struct rf_fabric_call){.kind = RF_SCHEDULE_ALL_REDUCE,
+					       .type = cfg->type,
+					       .op = cfg->op,
+					       .count = s->arg};
+	return (struct rf_fabric_call){
+		.kind = (enum rf_collective_kind)field(s->arg, RF_COLLECTIVE_KIND_LSB, 4),
+		.type = (enum rf_arith_type)field(s->arg, RF_COLLECTIVE_TYPE_LSB, 4),
+		.op = (enum rf_arith_op)field(s->arg, RF_COLLECTIVE_OP_LSB, 4),
+		.root = field(s->arg, RF_COLLECTIVE_ROOT_LSB, 12),
+		.count = s->arg & ((UINT64_C(1) << RF_COLLECTIVE_OP_LSB) - 1)};
+}
+
 static bool leave(struct rf_host *h)
 {
 	if (rf_host_calls(h) != 0)
@@ -110,6 +130,7 @@ bool rf_host_next_step(struct rf_host *h)
 {
 	const struct rf_step *s;
 	uint64_t now = rf_host_ns(h);
+	struct rf_fabric_call call;
 
 	if (rf_host_ended(h) || h->at == h->step_count)
 		return false;
@@ -126,13 +147,9 @@ bool rf_host_next_step(struct rf_host *h)
 			return false;
 		break;
 	case RF_STEP_ALLREDUCE:
-		if (!start_call(h, RF_SCHEDULE_ALL_REDUCE, 0, s->arg))
-			return false;
-		break;
 	case RF_STEP_COLLECTIVE:
-		if (!start_call(h, (enum rf_collective_kind)(s->arg >> RF_COLLECTIVE_KIND_LSB),
-				(unsigned)(s->arg >> RF_COLLECTIVE_ROOT_LSB & 0xfffu),
-				s->arg & ((UINT64_C(1) << RF_COLLECTIVE_ROOT_LSB) - 1)))
+		call = call_of(h, s);
+		if (!start_call(h, &call))
 			return false;
 		break;
 	case RF_STEP_WAIT:

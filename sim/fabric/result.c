@@ -9,20 +9,22 @@
  */
 void rf_host_judge_unfinished(struct rf_host *h)
 {
+	unsigned first = rf_fabric_first(&h->f->cfg, h->rank);
+
 	for (unsigned i = 0; i < h->pub.posted; i++) {
 		struct rf_host_op *op = &h->ops[i];
 		uint64_t raw;
 
-		if (op->done || h->f->cfg.in_place || !h->places ||
-		    op->kind != RF_SCHEDULE_ALL_REDUCE)
+		if (op->done || !h->places ||
+		    (h->f->cfg.in_place && op->call.kind == RF_SCHEDULE_ALL_REDUCE))
 			continue;
 		/* a ring uses the result as its memory */
 		if (i == h->resumed && h->f->cfg.fallback == RF_FALLBACK_RING)
 			continue;
-		if (h->f->cfg.flip_raw)
+		if (h->f->cfg.flip_raw && op->call.count)
 			((uint8_t *)op->recv)[0] ^= 0x5a;
-		raw = rf_check_result(h->f->check, h->places, rf_fabric_first(&h->f->cfg, h->rank),
-				      rf_host_op_key(h, i), op->recv, op->count, true);
+		raw = rf_check_result(h->f->check, h->places, first, h->rank - first,
+				      rf_host_op_key(h, i), &op->call, op->recv, true);
 		if (raw == UINT64_MAX)
 			rf_fabric_fail(h->f, "no memory for the reference");
 		else
@@ -47,27 +49,24 @@ void rf_host_op_done(struct rf_host *h, unsigned n)
 {
 	struct rf_host_op *op = &h->ops[n];
 	unsigned first = rf_fabric_first(&h->f->cfg, h->rank);
+	uint64_t gets = rf_check_gets(&h->f->cfg, &op->call, h->rank - first);
+	size_t size = rf_arith_size(op->call.type);
 	uint64_t wrong;
 
 	op->done = true;
 	op->done_ns = rf_host_ns(h);
 	h->pub.done++;
 	h->pub.last_done_ns = rf_host_ns(h);
-	if (h->f->cfg.flip && h->rank == 0 && n == 0)
-		((uint8_t *)op->recv)[op->count * rf_arith_size(h->f->cfg.type) / 2] ^= 1;
-	if (op->kind == RF_SCHEDULE_ALL_REDUCE)
-		wrong = rf_check_result(h->f->check, h->places, first, rf_host_op_key(h, n),
-					op->recv, op->count, false);
-	else
-		wrong = rf_check_collective(h->f->check, h->places, first, h->rank - first,
-					    rf_host_op_key(h, n), op->kind, op->root, op->recv,
-					    op->count);
+	if (h->f->cfg.flip && h->rank == 0 && gets && !h->flipped)
+		((uint8_t *)op->recv)[gets * size / 2] ^= 1;
+	h->flipped |= gets > 0;
+	wrong = rf_check_result(h->f->check, h->places, first, h->rank - first,
+				rf_host_op_key(h, n), &op->call, op->recv, false);
 	if (wrong == UINT64_MAX)
 		rf_fabric_fail(h->f, "no memory for the reference");
-	h->pub.checked += op->count;
+	h->pub.checked += op->call.count;
 	h->pub.wrong += wrong;
-	h->pub.digest = rf_fabric_digest(h->pub.digest, op->recv,
-					 op->count * rf_arith_size(h->f->cfg.type));
+	h->pub.digest = rf_fabric_digest(h->pub.digest, op->recv, op->call.count * size);
 	if (op->send != op->recv)
 		free(op->send);
 	free(op->recv);

@@ -18,7 +18,7 @@ done
 "$compare" --mode b --count 500 --runs 3 || failed=1
 "$compare" --mode b --count 300 --runs 3 --mutate 40 || failed=1
 "$compare" --mode b --count 300 --mutate 40 --verbose | grep -q "[1-9][0-9]* changed copies" || { echo "mode b changes nothing"; failed=1; }
-for mutant in tree nan stale behalf silent window shift icrc beyond ackreq repeat disagree counter source pad naknext nakroom lookup unknown wrongport; do
+for mutant in tree nan stale behalf silent window shift icrc beyond ackreq repeat disagree counter source pad naknext nakroom lookup unknown wrongport empty wants tag copy order padkept; do
 	found=
 	"$compare" --engine-b "model:$mutant" --count 20000 > /dev/null
 	[ $? -eq 1 ] && found="mode a"

@@ -7,11 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
 #include "rf_regs.h"
 #include "sim/fabric/fabric.h"
 
@@ -243,67 +241,6 @@ static void deaths(void **state)
 	}
 }
 
-/* Anything that may be chosen, drawn from a seed; the network does all that networks do. */
-static void draw(uint64_t seed)
-{
-	struct rf_rng r = rf_rng_make(seed, 77);
-	unsigned ranks = 2 + (unsigned)rf_rng_below(&r, 7);
-	struct rf_fabric_cfg c = cfg_of(ranks, 2 + (unsigned)rf_rng_below(&r, 7), true);
-	struct rf_fabric *f;
-
-	c.mirror = rf_rng_below(&r, 3) > 0;
-	c.selective = rf_rng_below(&r, 2);
-	c.vlan = rf_rng_below(&r, 4) == 0;
-	c.router = c.mirror && rf_rng_below(&r, 3) == 0;
-	c.straggler = (unsigned)rf_rng_below(&r, 8);
-	c.mtu = 256u << rf_rng_below(&r, 4);
-	c.slots = 16u << rf_rng_below(&r, 4);
-	c.max_ops = 1 + (unsigned)rf_rng_below(&r, 8);
-	c.type = (enum rf_arith_type)rf_rng_below(&r, RF_ARITH_TYPES);
-	c.op = (enum rf_arith_op)rf_rng_below(&r, RF_ARITH_COPY);
-	if (!rf_arith_has(c.type, c.op))
-		c.op = RF_ARITH_SUM;
-	c.retry_cnt = 60;
-	c.seed = seed;
-	if (rf_rng_below(&r, 3) > 0) {
-		c.host_links.loss = 0.02 * (double)rf_rng_below(&r, 100) / 100;
-		c.host_links.duplicate = 0.01 * (double)rf_rng_below(&r, 100) / 100;
-		c.host_links.reorder = 0.01 * (double)rf_rng_below(&r, 100) / 100;
-		c.host_links.corrupt = 0.01 * (double)rf_rng_below(&r, 100) / 100;
-		c.host_links.jitter_ns = rf_rng_below(&r, 1000);
-		c.box_links = c.host_links;
-	}
-	for (unsigned k = 0; k < ranks; k++) {
-		c.port_of_rank[k] = 0xff;
-		if (rf_rng_below(&r, 4) == 0)
-			c.quirk[k].ack_late_ns = rf_rng_below(&r, 20000);
-	}
-	f = open_fabric(&c);
-	for (unsigned k = 1 + (unsigned)rf_rng_below(&r, 20); k > 0; k--)
-		assert_int_equal(
-			rf_fabric_collective(f, (enum rf_collective_kind)(1 + rf_rng_below(&r, 8)),
-					     (unsigned)rf_rng_below(&r, ranks),
-					     ranks * rf_rng_below(&r, 3000)),
-			0);
-	(void)finish(f);
-}
-
-static unsigned draws = 40;
-
-static void drawn(void **state)
-{
-	const char *text = getenv("RF_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
-
-	(void)state;
-	for (unsigned k = 0; k < draws; k++, seed++) {
-		fprintf(stderr, "\rseed %llu: RF_SEED=%llu build/tests/fabric_mirror 1 ",
-			(unsigned long long)seed, (unsigned long long)seed);
-		draw(seed);
-	}
-	fputc('\n', stderr);
-}
-
 static void a_flipped_bit_is_reported(void **state)
 {
 	struct rf_fabric_cfg c = cfg_of(4, 4, true);
@@ -319,10 +256,8 @@ static void a_flipped_bit_is_reported(void **state)
 	rf_fabric_destroy(f);
 }
 
-/* fabric_mirror [DRAWS]: with a number only the drawn runs, from RF_SEED on. */
-int main(int argc, char **argv)
+int main(void)
 {
-	const struct CMUnitTest soak[] = {cmocka_unit_test(drawn)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_collective),
 		cmocka_unit_test(with_loss),
@@ -331,12 +266,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_flipped_bit_is_reported),
 		cmocka_unit_test(different_calls_are_found),
 		cmocka_unit_test(deaths),
-		cmocka_unit_test(drawn),
 	};
 
-	if (argc > 1) {
-		draws = (unsigned)strtoul(argv[1], NULL, 0);
-		return cmocka_run_group_tests(soak, NULL, NULL);
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

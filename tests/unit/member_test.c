@@ -311,6 +311,35 @@ static void ended_before_the_answer(void **state)
 	rf_member_destroy(m);
 }
 
+/*
+ * Rank 1 has not acknowledged its last result: in a ring that holds up rank 0, whose packet it is;
+ * on a mirror connection rank 1 itself.
+ */
+static void whose_results(void **state)
+{
+	(void)state;
+	for (unsigned mirror = 0; mirror < 2; mirror++) {
+		struct fake f;
+		struct rf_member *m = ring(&f, false);
+		uint64_t now = SEC;
+		char text[300];
+
+		m->have_client = true;
+		m->cfg.schedule = RF_SCHEDULE_BOX;
+		m->cfg.flags = mirror ? RF_CTL_J_MIRROR : RF_CTL_J_SHIFTED;
+		answer(m, 14, 14, 0, now);
+		m->straggler.rank[0].sent = m->straggler.rank[1].sent = 14;
+		m->straggler.rank[mirror].una = 13;
+		m->straggler.rank[!mirror].una = 14;
+		assert_int_equal(rf_member_straggler(m, now), 1);
+		rf_member_stragglers_text(m, now, text, sizeof(text));
+		assert_string_equal(text, "; the box has the packets of all ranks, and waits for "
+					  "rank 1 to acknowledge result 13 of 14");
+		m->have_client = false;
+		rf_member_destroy(m);
+	}
+}
+
 static void put_card(uint8_t *card, const struct rf_member_gather *g)
 {
 	memcpy(card, g->value, g->len);
@@ -472,6 +501,7 @@ int main(void)
 		cmocka_unit_test(times_out),
 		cmocka_unit_test(begun_while_asking),
 		cmocka_unit_test(ended_before_the_answer),
+		cmocka_unit_test(whose_results),
 		cmocka_unit_test(stands_still),
 		cmocka_unit_test(goes_on),
 		cmocka_unit_test(proof_fails),

@@ -9,7 +9,7 @@ $(BUILD)/vl/core-$(1)x$(2)x$(3)/Vrf_core: $(CORE_V) $(CORE_CPP) $(wildcard rtl/*
 	@mkdir -p $$(@D)
 	@$$(call step,VERILATE,$$@)
 	$$(VERILATOR) --cc --exe --build -j 2 -Wall --assert --x-assign unique --x-initial unique $(VL_MAKE) -O3 --output-split 20000 \
-	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DHASH_BITS=8 -DTYPES=1023 -DBANK_AW=$(4) -DHDR_AW=9 -DSTALL_CYCLES=20000" \
+	  -CFLAGS "-O1 -I$$(CURDIR) -I$$(CURDIR)/$$(BUILD)/gen -DPORTS=$(1) -DLANES=$(2) -DWIDTH=$(3) -DGROUPS=8 -DMTU_MAX=4096 -DHASH_BITS=8 -DTYPES=1023 -DBANK_AW=$(4) -DHDR_AW=9 -DSTALL_CYCLES=20000" \
 	  -GPORTS=$(1) -GLANES=$(2) -GWIDTH=$(3) -GTYPES=1023 -GBANK_AW=$(4) -GHDR_AW=9 -GSTALL_CYCLES=20000 -DRF_CRC_TABLE $(5) \
 	  -Irtl/net -Irtl/reduce -Irtl/control -I$$(BUILD)/gen --top-module rf_core -Mdir $$(@D) \
 	  $(CORE_V) $(addprefix ../../../,$(CORE_CPP)) > $$(@D)/build.log 2>&1 || (cat $$(@D)/build.log; false)

@@ -62,6 +62,8 @@ static void body(bench &b)
 		b.same("l_queued", d->l_queued, is_queued);
 		queued += is_queued;
 
+		/* Nobody changes its memories. */
+		b.same("bad", d->bad, 0);
 		b.same("m_valid", d->m_valid, !queue.empty());
 		b.same("idle", d->idle, queue.empty() && hold.empty());
 		if (!queue.empty()) {

@@ -147,7 +147,7 @@ module rf_results #(
   // Headers: the bank outputs them 2 cycles after the read. They arrive long before their beats, so the extra cycle of
   // block RAM does not matter. Narrow boxes use it because their devices have little LUT RAM.
   localparam HDR_LATENCY = (WIDTH <= 64) ? 1 : 0;
-  localparam KIND = (DIRECTED != 0) ? 3 : 0;
+  localparam KIND = (DIRECTED != 0) ? 2 : 0;
   localparam SIDE = ((PARITY != 0) ? 26 + AW : 2) + KIND;
 
   wire [47:0]  to   = (MIRROR == 0 || !hdr_mirror) ? hdr_data[47:0] :
@@ -157,6 +157,8 @@ module rf_results #(
 
   reg        h1_valid_q;
   reg        h2_valid_q;
+  reg        h1_wants_q;
+  reg        h2_wants_q;
   wire [SIDE-1:0] side;
   reg [SIDE-1:0] h1_side_q;
   reg [SIDE-1:0] h2_side_q;
@@ -166,22 +168,26 @@ module rf_results #(
     else {h2_valid_q, h1_valid_q} <= {h1_valid_q, copy_valid};
 
   always @(posedge clk)
-    if (copy_valid) h1_side_q <= side;
+    if (copy_valid) {h1_wants_q, h1_side_q} <= {copy_wants, side};
 
   always @(posedge clk)
-    if (h1_valid_q) h2_side_q <= h1_side_q;
+    if (h1_valid_q) {h2_wants_q, h2_side_q} <= {h1_wants_q, h1_side_q};
 
   wire         h_valid;
   wire         h_take;
   wire         h_room;
   wire [HW:0]  h_count;
+  // Zero: the header queue has no count of its own.
+  wire [HW:0]  h_words;
   wire         h_afull;
   wire [SIDE-1:0] h_side;
   wire         h_ackreq = h_side[0];
   wire         h_vlan;
   wire [639:0] h_hdr;
 
-  // {directed, wants, mark}, if groups may be directed.
+  // {directed, mark}, if groups may be directed.
+  wire h_there;
+  wire wants_bad;
   wire h_directed;
   wire h_wants;
   wire h_mark;
@@ -198,12 +204,25 @@ module rf_results #(
 
   generate
     if (DIRECTED != 0) begin : g_kind
-      assign side[SIDE-1 -: 3]               = {copy_directed, copy_wants, copy_mark};
-      assign {h_directed, h_wants, h_mark} = h_side[SIDE-1 -: 3];
+      assign side[SIDE-1 -: 2]    = {copy_directed, copy_mark};
+      assign {h_directed, h_mark} = h_side[SIDE-1 -: 2];
+
+      // Whether a copy is full decides what leaves next, so unlike its header it comes from a register. Both queues are written
+      // and read together; this one needs a cycle more.
+      wire wants_room;
+      wire wants_afull;
+      wire unused_wants = &{1'b0, wants_room, wants_afull, h_there};
+
+      rf_fifo_parity #(.WIDTH(1), .DEPTH(HDRS), .READ_LATENCY(1), .RAM_STYLE("distributed"), .PARITY(PARITY)) wants (
+        .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(wants_room), .s_data(h2_wants_q), .m_valid(h_valid),
+        .m_ready(h_take), .m_data(h_wants), .count(h_count), .almost_full(wants_afull), .bad(wants_bad));
     end else begin : g_no_kind
-      wire unused_kind = &{1'b0, copy_directed, copy_wants, copy_mark};
+      wire unused_kind = &{1'b0, copy_directed, copy_wants, copy_mark, h2_wants_q};
 
       assign {h_directed, h_wants, h_mark} = 3'b010;
+      assign h_valid   = h_there;
+      assign h_count   = {HW+1{1'b0}};
+      assign wants_bad = 1'b0;
     end
   endgenerate
 
@@ -219,16 +238,16 @@ module rf_results #(
       rf_parity #(.WIDTH(640)) make (.data(sent), .sums(s_sums));
       rf_parity #(.WIDTH(640)) check (.data(h_hdr), .sums(m_sums));
 
-      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(DIRECTED)) headers (
+      rf_fifo #(.WIDTH(659 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room),
         .s_data({^s_rest, s_sums ^ {10{hdr_bad}}, s_rest, sent}),
-        .m_valid(h_valid), .m_ready(h_take),
+        .m_valid(h_there), .m_ready(h_take),
         .m_data({rest_kept, kept, h_side, h_vlan, e_hlen, h_hdr}),
-        .count(h_count), .almost_full(h_afull));
+        .count(h_words), .almost_full(h_afull));
 
       always @(posedge clk)
         if (rst) fault_q <= 1'b0;
-        else fault_q <= h_valid && rest_kept != ^{h_side, h_vlan, e_hlen};
+        else fault_q <= h_there && rest_kept != ^{h_side, h_vlan, e_hlen};
 
       assign side[2 +: 24 + AW] = {copy_addr, copy_index};
       assign {h_addr, h_index}  = h_side[2 +: 24 + AW];
@@ -237,10 +256,10 @@ module rf_results #(
     end else begin : g_plain
       wire unused_name = &{1'b0, copy_addr, copy_index, hdr_bad};
 
-      rf_fifo #(.WIDTH(648 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(DIRECTED)) headers (
+      rf_fifo #(.WIDTH(648 + SIDE), .DEPTH(HDRS), .READ_LATENCY(HDR_LATENCY), .RAM_STYLE("block"), .COUNT(0)) headers (
         .clk(clk), .rst(rst), .s_valid(h2_valid_q), .s_ready(h_room), .s_data({h2_side_q, hdr_data[647:640], sent}),
-        .m_valid(h_valid), .m_ready(h_take), .m_data({h_side, h_vlan, e_hlen, h_hdr}),
-        .count(h_count), .almost_full(h_afull));
+        .m_valid(h_there), .m_ready(h_take), .m_data({h_side, h_vlan, e_hlen, h_hdr}),
+        .count(h_words), .almost_full(h_afull));
 
       assign h_addr  = {AW{1'b0}};
       assign h_index = 24'd0;
@@ -416,7 +435,7 @@ module rf_results #(
     end
   endgenerate
 
-  assign bad = h_fault || ways_bad || counts_bad || packets_bad;
+  assign bad = h_fault || wants_bad || ways_bad || counts_bad || packets_bad;
 
   // Pad bytes are written as zero: the last bytes of the payload's last word. One bit of clear_q for each of the bytes
   // 1, 2, 3 of each word.
@@ -451,7 +470,7 @@ module rf_results #(
     end
   endgenerate
 
-  wire unused_bits = &{1'b0, h_room, h_count, h_afull, w_valid, w_room, w_count, w_afull, n_room, n_count, n_afull,
+  wire unused_bits = &{1'b0, h_room, h_count, h_words, h_afull, w_valid, w_room, w_count, w_afull, n_room, n_count, n_afull,
                        r_room, r_count, r_afull, r_tail, pack_tail};
 
 endmodule

@@ -127,6 +127,9 @@ module stream_results_count (
   (* hierconn *) wire [4:0]  \box.n_done_q ;
   (* hierconn *) wire [55:0] \box.counts.g_plain.fifo.words ;
   (* hierconn *) wire [1:0]  \box.h_count ;
+  (* hierconn *) wire [1:0]  \box.h_words ;
+  (* hierconn *) wire        \box.h_there ;
+  (* hierconn *) wire        \box.h_valid ;
   (* hierconn *) wire [6:0]  \box.w_count ;
   (* hierconn *) wire [63:0] \box.ways.g_plain.fifo.words ;
   (* hierconn *) wire [2:0]  \box.wr_q ;
@@ -177,6 +180,8 @@ module stream_results_count (
       // The room of a beat at the output whose header has left has been freed.
       if (idle) assert (heads_q == 3'd0 && beats_q == 2'd0 && (owed_q == {3'd0, p_valid}));
       assert (free_beats <= 3'd4 && free_hdrs <= 3'd2);
+      // A header is there when the word that says whether its copy is full is.
+      assert (\box.h_words == \box.h_count && \box.h_there == \box.h_valid );
       // No queue overflows.
       if (pack_valid && pack_room) assert (\box.r_count < 3'd4 && \box.n_count < 2'd2);
       if (\box.h2_valid_q ) assert (\box.h_count < 2'd2);

@@ -88,6 +88,8 @@ module rf_egress_build #(
   reg  [2:0]    beat_q;
   reg  [3:0]    skip_q;
   reg  [CW-1:0] left_q;
+  // left_q is 0.
+  reg           last_q;
   reg  [CW-1:0] pays_q;
   reg           need_q;
   reg  [LB-3:0] off_q;
@@ -110,7 +112,8 @@ module rf_egress_build #(
 
   wire takes = skip == 4'd0 && need;
   wire go    = room && !rest_q && (run_q || e_valid) && (!takes || p_valid);
-  wire ending = left == {CW{1'b0}};
+  // For a packet in progress a register says so, because the bytes to clear depend on it.
+  wire ending = run_q ? last_q : e_left == {CW{1'b0}};
   // The ICRC does not fit after the payload.
   wire spill = !raw && stop[LB-1:2] == {LB - 2{1'b1}};
 
@@ -143,6 +146,7 @@ module rf_egress_build #(
     if (go) begin
       beat_q <= (beat == 3'd7) ? beat : beat + 3'd1;
       left_q <= left - 1'b1;
+      last_q <= left == {{CW-1{1'b0}}, 1'b1};
       skip_q <= (skip == 4'd0) ? skip : skip - 4'd1;
       pays_q <= takes ? pays - 1'b1 : pays;
       need_q <= need && !(takes && pays == {CW{1'b0}});

@@ -131,6 +131,7 @@ module stream_egress #(
   (* hierconn *) wire [2:0]    \box.build.end_q ;
   (* hierconn *) wire [3:0]    \box.build.skip_q ;
   (* hierconn *) wire [11:0]   \box.build.left_q ;
+  (* hierconn *) wire          \box.build.last_q ;
   (* hierconn *) wire [11:0]   \box.build.pays_q ;
   (* hierconn *) wire          \box.b_valid ;
   (* hierconn *) wire          \box.b_last ;
@@ -211,6 +212,7 @@ module stream_egress #(
       if (!\box.build.run_q ) assert (load_q == 13'd0);
       else begin
         assert (!\box.build.rest_q );
+        assert (\box.build.last_q == (\box.build.left_q == 12'd0));
         assert (load_q == (\box.build.need_q ? {1'b0, \box.build.pays_q } + 13'd1 : 13'd0));
         if (\box.build.need_q )
           assert ({1'b0, \box.build.left_q } >= {1'b0, \box.build.pays_q } + {9'd0, \box.build.skip_q });

@@ -162,11 +162,13 @@ module rf_egress_build #(
 
   // ---- The beat.
 
-  wire [WIDTH-1:0] later;
+  // The header's bytes of this beat. Those after the header's end are not selected, so with wide beats only its first RW
+  // bits can come from hdr_q.
+  wire [WIDTH-1:0] header;
 
   generate
-    if (RW >= WIDTH) assign later = hdr_q[WIDTH-1:0];
-    else assign later = {{WIDTH - RW{1'b0}}, hdr_q};
+    if (RW >= WIDTH) assign header = first_q ? e_hdr[WIDTH-1:0] : hdr_q[WIDTH-1:0];
+    else assign header = {e_hdr[WIDTH-1:RW], first_q ? e_hdr[RW-1:0] : hdr_q};
   endgenerate
 
   // Header length and end of the payload are 2 more than a multiple of 4, so bytes are selected in groups of 4.
@@ -174,7 +176,6 @@ module rf_egress_build #(
   localparam GROUPS = B / 4;
   localparam SUM_BEAT0 = 40 / B;
   localparam SUM_BEAT1 = 44 / B;
-  wire [WIDTH-1:0] header = first_q ? e_hdr[WIDTH-1:0] : later;
   wire [WIDTH-1:0] data;
   reg  [B-1:0]     ahead;
   reg  [B-1:0]     clear;

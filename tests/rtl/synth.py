@@ -40,7 +40,7 @@ LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4
            "RAM256X1D": 8, "RAM512X1S": 8, "SRL16E": 1, "SRLC32E": 1}
 # Masks for TYPES: fp32 and int32; these with bf16 and fp16.
 TYPES_32, TYPES_16 = 0x009, 0x00f
-WHOLE = [("%d ports, %s" % (p, "all types" if t == TYPES_16 else "32-bit types"), {"PORTS": p, "TYPES": t, "MIRROR": 0, "PARITY": 0})
+WHOLE = [("%d ports, %s" % (p, "all types" if t == TYPES_16 else "32-bit types"), {"PORTS": p, "TYPES": t, "MIRROR": 0, "DIRECTED": 0, "PARITY": 0})
          for p in (4, 6, 8) for t in (TYPES_32, TYPES_16)]
 # What a type costs in rf_reduce: name, the mask, and the one without it.
 PRICES = [("fp32, int32", TYPES_32, None), ("bf16, fp16", TYPES_16, TYPES_32)] + [
@@ -50,7 +50,7 @@ PRICES = [("fp32, int32", TYPES_32, None), ("bf16, fp16", TYPES_16, TYPES_32)] +
 MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
 ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
          {"PORTS": 2, "WIDTH": 64, "GROUPS": 1, "MTU_MAX": 256, "BANK_AW": 7, "HDR_AW": 3, "HASH_BITS": 3, "TYPES": TYPES_32,
-          "MIRROR": 0, "PARITY": 0})]
+          "MIRROR": 0, "DIRECTED": 0, "PARITY": 0})]
 # Flattened whole: the default shape, to which the limit of the timing applies.
 FLAT = [("default parameters", {})]
 NETREDUCE = "NetReduce (Liu et al., arXiv 2009.09736) gives 109,025 LUT, 167,554 FF and 993 BRAM for six ports"

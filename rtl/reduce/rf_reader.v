@@ -3,8 +3,8 @@
 // Latency     launch to the first beat at the reduction: 4 cycles if no other pass is being read; with DIRECTED 5.
 // Throughput  one beat per cycle, no gap between passes.
 // Capacity    one pass in preparation, one being read.
-// Handshake   launch only while prep_busy is low. The readers of a block hold the same pass and begin it in the same
-//             cycle: each computes `go` from the same signals of all ports.
+// Handshake   launch only if prep_busy is low and was low in the last cycle. The readers of a block hold the same pass and
+//             begin it in the same cycle: each computes `go` from the same signals of all ports.
 // Reset       discards passes.
 // Proved      tests/rtl/unit_reader.cpp; tests/formal/pass_read.proof; tests/rtl/core.
 //
@@ -63,6 +63,7 @@ module rf_reader #(
   input  wire [CREDIT_W-1:0]    launch_beats,
   input  wire [BANK_AW-1:0]     launch_beat,
   input  wire [HDR_AW-1:0]      launch_slot,
+  // A pass is in preparation. With DIRECTED low already in the cycle in which it begins, if that is known in time.
   output wire                   prep_busy,
 
   // Signals of the readers of all ports, including this one.
@@ -170,7 +171,6 @@ module rf_reader #(
 
   wire go;
 
-  assign prep_busy = prep_valid_q;
   assign fact_read = launch_valid && launch_member[PORT];
   assign fact_addr = {launch_lane, launch_slot};
 
@@ -205,18 +205,31 @@ module rf_reader #(
 
   // With DIRECTED the memory of the facts has an output register: they are there one cycle later.
   wire prep_ready;
+  // All readers of the block are free; in the next cycle enough time will have passed since the last pass of the packet.
+  wire block_free;
+  wire apart_soon;
 
   generate
     if (DIRECTED != 0) begin : g_late
       reg ready_q;
+      reg busy_q;
 
       always @(posedge clk)
         if (rst || launch_valid) ready_q <= 1'b0;
         else ready_q <= prep_valid_q;
 
+      // If the block is free while the facts are read, nothing delays the pass in the next cycle. So rf_sched selects a
+      // candidate in that cycle, and the register costs no time between passes.
+      always @(posedge clk)
+        if (rst) busy_q <= 1'b0;
+        else if (launch_valid) busy_q <= 1'b1;
+        else if (go || (!ready_q && block_free && apart_soon)) busy_q <= 1'b0;
+
       assign prep_ready = prep_valid_q && ready_q;
+      assign prep_busy  = busy_q;
     end else begin : g_soon
       assign prep_ready = prep_valid_q;
+      assign prep_busy  = prep_valid_q;
     end
   endgenerate
 
@@ -269,8 +282,10 @@ module rf_reader #(
   wire        reads   = any || (prep_final_q && some);
 
   assign differs = prep_ready && prep_member && (unlike || fact_bad);
-  assign go      = prep_ready && (prep_block_q & ~run_frees) == {PORTS{1'b0}} &&
-                   (prep_first_q || spacing_q == 4'd0);
+  assign go      = prep_ready && block_free && (prep_first_q || spacing_q == 4'd0);
+
+  assign block_free = (prep_block_q & ~run_frees) == {PORTS{1'b0}};
+  assign apart_soon = prep_first_q || spacing_q <= 4'd1;
 
   always @(posedge clk)
     if (go) begin
@@ -440,7 +455,7 @@ module rf_reader #(
   assign f_kept = {f_giver, f_form, 2'd0, run_valid_q, run_left_q, spacing_q, 4'd0, f_tail};
 `endif
 
-  wire unused_bits = &{1'b0, up, length, THIS, said_dtype, said_op, earlier, prep_dtype_q, prep_op_q, g_directed, g_mark};
+  wire unused_bits = &{1'b0, apart_soon, up, length, THIS, said_dtype, said_op, earlier, prep_dtype_q, prep_op_q, g_directed, g_mark};
 
 endmodule
 

@@ -79,7 +79,7 @@ module rf_sched #(
   input  wire [PORTS*CREDIT_W-1:0]     free_beats,
   input  wire [PORTS*CREDIT_W-1:0]     free_hdrs,
 
-  // A pass is in preparation at a port.
+  // A pass is in preparation at a port. Low in the cycle of a launch and in the one before it.
   input  wire [PORTS-1:0]              prep_busy,
 
   // Launch: to the readers of these ports.

@@ -93,6 +93,7 @@ always @(posedge clk)
 wire [GROUPS-1:0]    f_open;
 wire [GROUPS*LW-1:0] f_lane;
 wire [GROUPS*24-1:0] f_of;
+wire [PORTS-1:0]     f_was_busy;
 
 pass_caller #(
   .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
@@ -102,7 +103,7 @@ pass_caller #(
   .g_ref(g_ref), .prep_busy(prep_busy), .valid(launch_valid), .member(launch_member), .block(launch_block),
   .group(launch_group), .lane(launch_lane), .index(launch_index), .first(launch_first), .final(launch_final),
   .level(launch_level), .dtype(launch_dtype), .op(launch_op), .ref_port(launch_ref), .beats(launch_beats),
-  .beat(launch_beat), .slot(launch_slot), .open(f_open), .next_lane(f_lane), .of(f_of));
+  .beat(launch_beat), .slot(launch_slot), .open(f_open), .next_lane(f_lane), .of(f_of), .was_busy(f_was_busy));
 
 integer f_n;
 always @*
@@ -137,6 +138,7 @@ always @*
     assert (lock == ((midway[0] ? f_block[PORTS-1:0] : {PORTS{1'b0}}) | (midway[1] ? f_block[2*PORTS-1:PORTS] : {PORTS{1'b0}})));
     // The candidate has exclusive use of its ports: no other candidate is selected for them, nor were they locked.
     assert (taken_q == ((s1_first_q || s1_queued_q) ? block : {PORTS{1'b0}}));
+    assert ((taken_q & f_was_busy) == 0);
     assert (!(s1_first_q || s1_queued_q) || midway[s1_group_q] || (lock & block) == 0);
     assert (midway != 2'b11 || (f_block[PORTS-1:0] & f_block[2*PORTS-1:PORTS]) == 0);
   end

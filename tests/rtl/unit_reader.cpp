@@ -1,6 +1,6 @@
 /*
  * rf_reader, cycle by cycle against a reference: when a pass begins (all readers of its block free, a packet's passes 7
- * cycles apart), its reads, its output to the reduction, and its reports of packets and of ranks that disagree.
+ * cycles apart), when the next one may be launched, its reads, its output to the reduction, and its reports of packets and of ranks that disagree.
  *
  * Half of the groups are directed: who gives and wants, the three comparisons with the first member, the first one with an
  * immediate and the first one that gives; lanes without operands; packets of which nothing is read.
@@ -172,6 +172,7 @@ static void body(bench &b)
 	pass prep = {}, run = {};
 	fact facts[PORTS] = {};
 	references refs;
+	bool refs_differ = false;	/* the facts of a lane before: only the first rank that differs is reported */
 	unsigned copies = 0, fulls = 0, left = 0, p_free = 50, p_differ = 5, p_error = 5, p_new = 50;
 	long spaced = -APART, passes = 0, bads = 0, drops = 0, ends = 0, stalls = 0, launched = -9;
 	std::deque<std::pair<bool, pass>> to_reduce;	/* two cycles of memory: a beat, its side; fin also tells last */
@@ -180,6 +181,8 @@ static void body(bench &b)
 	pass lost_of = {};
 	long losses = 0, broken = 0, empties = 0, nothings = 0, marks = 0, whats[4] = {};
 	bool nothing = false, marked = false, ready = false, told = false;	/* nothing: of the last cycle */
+	bool busy = false, held = false;	/* prep_busy; in the last cycle */
+	long since = -9, close = 0;		/* the last pass began; passes 3 cycles after another one */
 	unsigned tell_what = 0, tell_got = 0, tell_want = 0;
 
 	d->launch_valid = 0;
@@ -213,8 +216,9 @@ static void body(bench &b)
 			d->g_error = (uint8_t)(d->g_error | b.r.percent(p_error) << g);
 		/* Scheduler. */
 		settle(*d);
-		b.same("prep_busy", d->prep_busy, prep_valid);
-		if (!prep_valid && b.r.percent(p_new)) {
+		b.same("prep_busy", d->prep_busy, busy);
+		if (!busy && !held && b.r.percent(p_new)) {
+			b.good("free while a pass is in preparation", !prep_valid);
 			if (!has)
 				now = make(b.r);
 			/* The first member of lane 0 is the reference. */
@@ -232,7 +236,10 @@ static void body(bench &b)
 		d->differ = 0;
 		for (unsigned i = 0; i < PORTS; i++)
 			if (i != PORT) {
-				d->run_frees = (uint8_t)(d->run_frees | b.r.percent(p_free) << i);
+				/* One that is free stays so until the pass begins. */
+				const bool stays = prep_valid && !busy && (prep.block >> i & 1);
+
+				d->run_frees = (uint8_t)(d->run_frees | (stays || b.r.percent(p_free)) << i);
 				d->differ = (uint8_t)(d->differ | b.r.percent(p_differ) << i);
 			}
 		settle(*d);
@@ -272,6 +279,8 @@ static void body(bench &b)
 		settle(*d);
 
 		const bool go = prep_valid && (!DIRECTED || ready) && (prep.block & ~d->run_frees) == 0 && (prep.first || n - spaced >= APART);
+		const bool soon = DIRECTED && !ready && (prep.block & ~d->run_frees) == 0 && (prep.first || n + 1 - spaced >= APART);
+		b.good("a pass that is announced begins", go || !prep_valid || busy);
 		stalls += prep_valid && !go;
 		const fact norm = with.is_giver ? with.giver : fact();
 		const bool reads = lane_gives || (prep.fin && with.is_giver);
@@ -317,7 +326,7 @@ static void body(bench &b)
 			b.same("bad_want", d->bad_want, tell_want);
 			whats[tell_what]++;
 		}
-		told = go && differs && first_bad == PORT;
+		told = go && differs && first_bad == PORT && (prep.first || !refs_differ);
 		tell_what = tell_got = tell_want = 0;
 		if (told && (KIND_GROUPS >> prep.group & 1)) {
 			references r = start;
@@ -390,6 +399,8 @@ static void body(bench &b)
 		if (d->launch_valid && d->idle && p_free == 100 && now.p.first)
 			launched = n;
 		ready = prep_valid && !d->launch_valid;
+		held = busy;
+		busy = d->launch_valid || (busy && !go && !soon);
 		nothing = go && prep.fin && !with.is_giver;
 		nothings += nothing;
 		if (go) {
@@ -404,6 +415,7 @@ static void body(bench &b)
 			}
 			run_valid = reads;
 			left = length;
+			refs_differ = first_bad != PORTS || (!prep.first && refs_differ);
 			refs = with;
 			copies = so_far;
 			fulls = so_full;
@@ -417,6 +429,9 @@ static void body(bench &b)
 				launched = -9;
 			prep_valid = false;
 			passes++;
+			b.good("passes less than 3 cycles apart", n - since >= 3);
+			close += n - since == 3;
+			since = n;
 		}
 		if (d->launch_valid) {
 			prep = now.p;
@@ -433,6 +448,7 @@ static void body(bench &b)
 		tick(b, *d);
 	}
 	b.met("passes", passes, 3000);
+	b.met("passes 3 cycles after another one", close, 300);
 	b.met("cycles that a pass waited", stalls, 1000);
 	b.met("ranks that differ", bads, 10);
 	b.met("packets dropped", drops, 100);

@@ -35,6 +35,8 @@ struct group {
 	bool midway, rep, late;
 	unsigned index, lane, port, rep_lane;
 	long since;	/* ready and not launched since */
+	long last;	/* launch */
+	bool took;	/* an entry of it has just been launched */
 	int passed;	/* by packets of other groups on one of its ports */
 	int row;	/* packets from the queues since the last first sending, while one could leave */
 	int twice[GROUPS]; /* packets of each other group on the same block while this one waits for its turn */
@@ -43,6 +45,8 @@ struct group {
 struct pass {
 	unsigned group, block, left;
 	bool fin;
+	bool facts; /* they are there */
+	bool leaves; /* it will begin in this cycle, as the readers know */
 };
 
 struct world {
@@ -52,7 +56,7 @@ struct world {
 	int own[PORTS];    /* packets of its group from other queues since then */
 	int beats[PORTS], hdrs[PORTS];
 	std::list<pass> preps, runs;
-	bool generous;
+	bool generous, directed;
 	unsigned p_head, p_una, p_ask, p_back, p_error, run_max;
 };
 
@@ -122,6 +126,7 @@ static void new_epoch(bench &b, world &w, long n)
 	w.preps.clear();
 	w.runs.clear();
 	w.generous = b.r.percent(n % 3 == 0 ? 70 : 35);
+	w.directed = b.r.percent(50);
 	w.p_head = b.r.percent(50) ? 100 : 1 + b.r.below(30);
 	w.p_una = b.r.percent(50) ? 100 : 5 + b.r.below(40);
 	w.p_ask = b.r.percent(30) ? 0 : 1 + b.r.below(60);
@@ -141,6 +146,16 @@ static unsigned prep_busy(const world &w)
 
 	for (auto &x : w.preps)
 		m |= x.block;
+	return m;
+}
+
+/* What the readers say of it. */
+static unsigned said_busy(const world &w)
+{
+	unsigned m = 0;
+
+	for (auto &x : w.preps)
+		m |= x.leaves ? 0 : x.block;
 	return m;
 }
 
@@ -205,7 +220,7 @@ static void drive(Vrf_sched &d, const world &w)
 		put(d.free_beats, p * CREDIT_W, CREDIT_W, (unsigned)w.beats[p]);
 		put(d.free_hdrs, p * CREDIT_W, CREDIT_W, (unsigned)w.hdrs[p]);
 	}
-	d.prep_busy = (uint8_t)prep_busy(w);
+	d.prep_busy = (uint8_t)said_busy(w);
 }
 
 /* The data of every launch. */
@@ -232,7 +247,7 @@ static void check_fields(bench &b, Vrf_sched &d, const group &g, unsigned lane, 
 }
 
 struct counts {
-	long firsts, repeats, lates, stale, dead, lanes, pushes, owed, turns, at_once, longest;
+	long firsts, repeats, lates, stale, dead, lanes, pushes, owed, turns, at_once, longest, close;
 };
 
 /* From a change at a front to the launch that depends on it. */
@@ -361,9 +376,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			else
 				b.good("a repeat outside [una, sent)", !less(e.index, g.una[e.lane][port]) &&
 				       less(e.index, g.sent[e.lane][port]));
-			if (g.head != g.issued && !g.error)
-				g.row++;
-			b.good("a first sending that is due", !w.generous || g.row <= QUEUED);
+			g.took = true;
 			for (unsigned p = 0; p < PORTS; p++)
 				if (p != port && w.generous && settled(w, p, number, n))
 					b.good("a queue passed by others of its group", ++w.own[p] <= PORTS);
@@ -408,12 +421,16 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			c.pushes++;
 		}
 	}
-	w.preps.push_back({ number, g.block, 1 + b.r.below(w.run_max), g.lane + 1 == g.lanes });
+	w.preps.push_back({ number, g.block, 1 + b.r.below(w.run_max), g.lane + 1 == g.lanes, !w.directed, false });
+	c.close += w.directed && n - g.last == 3;
+	g.last = n;
 	g.lane++;
 	g.midway = g.lane != g.lanes;
 }
 
-/* The readers: a pass begins when all ports of its block are free; `fresh` ones were launched in this cycle. */
+/* The readers: a pass begins when all ports of its block are free; those after the first `old` ones were launched in this
+ * cycle. With directed groups it does not begin in its first cycle, but if its block is free then, it is known to begin in
+ * the next one. */
 static void readers(world &w, size_t old)
 {
 	for (auto x = w.runs.begin(); x != w.runs.end();) {
@@ -431,10 +448,12 @@ static void readers(world &w, size_t old)
 
 		for (auto &y : w.runs)
 			busy |= y.block;
-		if ((busy & x->block) == 0) {
+		if ((busy & x->block) == 0 && x->facts) {
 			w.runs.push_back(*x);
 			x = w.preps.erase(x);
 		} else {
+			x->leaves = (busy & x->block) == 0;
+			x->facts = true;
 			++x;
 		}
 	}
@@ -506,7 +525,7 @@ static void body(bench &b)
 		for (auto &q : w.q)
 			busy |= !q.empty();
 		b.good("idle while something is to be done", !d->idle || (!busy && waiting == 0));
-		if (due) {
+		if (due && std::any_of(w.g, w.g + GROUPS, ready)) {
 			b.good("one group alone starts in the next cycle", d->launch_valid != 0);
 			c.at_once++;
 		}
@@ -536,6 +555,12 @@ static void body(bench &b)
 		}
 		readers(w, old);
 		others(b, w, n);
+		/* Whether a first sending waits is seen in the cycle after the launch. */
+		for (auto &g : w.g) {
+			g.row += g.took && g.head != g.issued && !g.error;
+			g.took = false;
+			b.good("a first sending that is due", !w.generous || g.row <= QUEUED);
+		}
 		tick(b, *d);
 	}
 	b.met("first sendings", c.firsts, 3000);
@@ -547,6 +572,7 @@ static void body(bench &b)
 	b.met("first sendings that were due", c.owed, 20);
 	b.met("turns", c.turns, 300);
 	b.met("groups that started at once", c.at_once, 5);
+	b.met("launches 3 cycles after the last one, with late facts", c.close, 1000);
 	b.met("longest that a group with room waited", c.longest, 1);
 }
 

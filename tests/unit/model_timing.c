@@ -255,8 +255,7 @@ static void steady_state(void **unused)
 	}
 	for (dtype = 0; dtype < 4; dtype++)
 		full_load(4, 1, dtype, OP_SEND_ONLY, 1024, 17200);
-	/* The Verilog begins a pass every 4 cycles, because of the register of the facts. */
-	full_load(4, 1, 0, OP_SEND_ONLY, 64, common_is_model() ? 3030 : 4040);
+	full_load(4, 1, 0, OP_SEND_ONLY, 64, 3030);
 	full_load(4, 1, 0, OP_SEND_ONLY, 256, 5050);
 	full_load(4, 1, 0, OP_WRITE_ONLY, 1024, 18180);
 	full_load(4, 1, 0, OP_SEND_MIDDLE, 4096, 65500);

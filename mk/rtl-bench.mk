@@ -76,7 +76,7 @@ mutate-unit: $(GENERATED)
 	$(PYTHON) tests/rtl/unit_mutants.py $(BUILD)/mutants/unit
 MUTATE_TARGETS += mutate-unit
 
-# The same benches against netlists of the modules; takes some minutes.
+# The same benches against netlists of the modules; takes about 15 minutes. A small box: gate-core (mk/rtl-core.mk).
 .PHONY: gate
 gate: $(GENERATED)
 	$(PYTHON) tests/rtl/gate.py $(GATE_BENCHES)

@@ -20,6 +20,12 @@ $(eval $(call core_bench,4,2,64,16,-DRF_CHECK))
 $(eval $(call test,rtl-core-cases,$(CORE_TEST) cases,$(CORE_TEST)))
 $(eval $(call test,rtl-core-stress,$(CORE_TEST) stress 1 6,$(CORE_TEST)))
 
+# The smallest box with which `stress` can run, against its netlist.
+GATE_CORE := core,PORTS=2,LANES=1,WIDTH=64,GROUPS=2,MTU_MAX=256,BANK_AW=11,HDR_AW=6,HASH_BITS=4,TYPES=9,DIRECTED=0,LAG=0,MIRROR=0,PARITY=0,STALL_CYCLES=20000
+.PHONY: gate-core
+gate-core: $(GENERATED)
+	$(PYTHON) tests/rtl/gate.py $(GATE_CORE)
+
 # Figures: every port in and out at once, latency, groups side by side.
 $(foreach p,2 4 8,$(eval $(call core_bench,$(p),4,512,15)))
 $(foreach p,2 4 8,$(eval $(call bench,core-$(p),$(BUILD)/vl/core-$(p)x4x512/Vrf_core speed $(BENCH_OUT),$(BUILD)/vl/core-$(p)x4x512/Vrf_core)))

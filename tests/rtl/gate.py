@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""Runs the benches of single modules, unchanged, against Yosys' netlists of these modules. This shows
-that the netlists behave like the RTL that the other tests simulate.
+"""Runs the benches of single modules, and that of a small box, unchanged, against Yosys' netlists. This shows that the netlists
+behave like the RTL that the other tests simulate.
 
   gate.py [--jobs N] [--only NAME] [--out FOLDER] BENCH ...
 
 A BENCH is NAME[,PARAMETER=VALUE ...]: tests/rtl/unit_NAME.cpp of rf_NAME, as in mk/rtl-bench.mk (NAME may have a variant,
 `repeatq-3`). Each module is mapped to an UltraScale+ device without block RAM, flattened, and simulated by Verilator with
 the cells of tests/rtl/cells.v. If a bench flips bits in the memories of its module, those memories stay RTL, so that the bench
-finds them. The exit code is 0 if all pass.
+finds them. `core` is the box, rf_core: tests/rtl/core_stress.cpp runs with some seeds. Its memories stay RTL too: as LUTs they
+would take most of the time, and the benches of their modules have them as LUTs. The exit code is 0 if all pass.
 
-For the benches in FAULTS the contents of one LUT of the netlist are inverted. The bench must then fail.
+Each bench prints a line when it has ended; `core` also prints its steps. OUT (build/gate) has the netlists and the logs.
+
+For the benches in FAULTS the contents of LUTs of the netlist are inverted, one at a time. The bench must then fail. The netlist
+of `core` is built once, with a switch for each of these LUTs; some of them hold what the bench does not read (registers for
+firmware, for example), so it is enough if it notices one in three.
 """
 import concurrent.futures
 import os
@@ -27,6 +32,12 @@ MEMORIES = ["rtl/lib/rf_ram_lut.v", "rtl/lib/rf_ram_sdp.v", "rtl/reduce/rf_ram_m
 PUBLIC = "tests/rtl/core_flip.vlt"
 # Benches that also run with a changed LUT in their netlist, and how many such runs.
 FAULTS = {"repeatq": 5}
+# The bench of the box, its arguments, and the LUTs of its netlist that can be changed.
+CORE_CPP = ["tests/rtl/core%s.cpp" % part for part in ("", "_cases", "_naks", "_down", "_mirror", "_stress", "_speed")]
+CORE_RUN = ["stress", "1", "6"]
+CORE_FAULTS = 12
+# Environment variable that chooses one of them.
+SWITCH = "RF_GATE_FAULT"
 # Processor time of a command, in seconds.
 LIMIT = 1200
 
@@ -35,16 +46,22 @@ class Failed(Exception):
     pass
 
 
-def run(command, log):
-    """Raises Failed if the command fails or needs more than LIMIT. Its output goes to the file `log`."""
+def run(command, log, limit=LIMIT, extra=None):
+    """Returns the processor time of a command, in seconds. Raises Failed if it fails or needs more than `limit`. Its output goes
+    to the file `log`. `extra`: variables for its environment."""
     def bound():
-        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 5))
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     with open(log, "w") as out:
-        code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, preexec_fn=bound).returncode
+        program = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, preexec_fn=bound,
+                                   env={**os.environ, **(extra or {})})
+        # wait4 because it tells what this one program used, whatever else runs beside it.
+        _, status, used = os.wait4(program.pid, 0)
+        code = program.returncode = os.waitstatus_to_exitcode(status)
     if code in (-24, -9):
-        raise Failed("not finished in %d s of processor time: %s" % (LIMIT, " ".join(command)))
+        raise Failed("not finished in %d s of processor time: %s" % (limit, " ".join(command)))
     if code:
         raise Failed("%s: exit code %d\n%s" % (command[0], code, open(log, errors="replace").read()[-1500:]))
+    return used.ru_utime + used.ru_stime
 
 
 def netlist(folder, top, parameters, memories):
@@ -78,13 +95,14 @@ def renamed(folder, top, wanted):
     return ["-D%s=%s" % (n, there[n]) for n in wanted if there[n] != n]
 
 
-def build(folder, top, source, bench, parameters, memories, reached):
-    """Builds the bench with the netlist by Verilator and returns the program. `reached`: the memories that the bench accesses."""
+def build(folder, top, source, benches, parameters, memories=(), reached=()):
+    """Builds a bench with the netlist by Verilator and returns the program. `benches`: its files in C++; `reached`: the memories
+    that it accesses."""
     here = os.getcwd()
     flags = ["-O1", "-I" + here, "-I" + here + "/build/gen"] + ["-D%s=%s" % p for p in parameters.items()]
     command = ["verilator", "--cc", "--exe", "-Wno-lint", "-Wno-style", "--x-assign", "unique", "--x-initial", "unique", "-O3",
-               "--output-split", "20000", "--top-module", top, "-Mdir", folder + "/vl"]
-    command += ([PUBLIC] if reached else []) + memories + ["tests/rtl/cells.v", source, here + "/" + bench]
+               "--output-split", "200000", "--output-split-cfuncs", "20000", "--top-module", top, "-Mdir", folder + "/vl"]
+    command += ([PUBLIC] if reached else []) + list(memories) + ["tests/rtl/cells.v", source] + [here + "/" + b for b in benches]
     command += ["-MAKEFLAGS", "CXX=" + os.environ.get("VL_CXX", "clang++"), "-LDFLAGS", "-latomic"]
     if reached:
         run(command, folder + "/verilator.log")
@@ -106,31 +124,102 @@ def changed(path, folder, seed):
     return out, "mask %s'h%s to %s" % (m.group(1), m.group(2), other)
 
 
+def switched(path, folder, seed, count):
+    """A copy of a netlist in which `count` LUTs have a switch that inverts what they put out, which is what an inverted mask
+    does; and a text for each of them."""
+    text = open(path).read()
+    found = list(re.finditer(r"^  (LUT[1-6]) #\(\n    \.INIT\((\d+'h[0-9a-f]+)\)", text, re.M))
+    chosen = sorted(random.Random(seed).sample(found, count), key=lambda m: m.start())
+    parts, at, what = [], 0, []
+    for k, m in enumerate(chosen):
+        parts += [text[at:m.start()], "  switched_%s #(\n    .FAULT(%d), .INIT(%s)" % (m.group(1), k, m.group(2))]
+        at = m.end()
+        what.append("%s with mask %s in line %d" % (m.group(1), m.group(2), text.count("\n", 0, m.start()) + 1))
+    parts.append(text[at:])
+    for n in range(1, 7):
+        pins = ["I%d" % i for i in range(n)]
+        parts.append("\nmodule switched_LUT%d #(parameter FAULT = 0, parameter [%d:0] INIT = 0) (%s, output wire O);\n"
+                     "  wire right;\n  reg  on;\n"
+                     "  initial on = $c(\"(getenv(\\\"%s\\\") && atoi(getenv(\\\"%s\\\")) == \", FAULT, \")\");\n"
+                     "  LUT%d #(.INIT(INIT)) lut (%s, .O(right));\n  assign O = right ^ on;\nendmodule\n" %
+                     (n, (1 << n) - 1, ", ".join("input wire " + p for p in pins), SWITCH, SWITCH,
+                      n, ", ".join(".%s(%s)" % (p, p) for p in pins)))
+    out = folder + "/switched.v"
+    with open(out, "w") as f:
+        f.write("".join(parts))
+    return out, what
+
+
+def spent():
+    """Processor time of all programs that have ended, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def cells_of(netlist_file):
+    return len(re.findall(r"^  [A-Z][A-Z0-9]+ ", open(netlist_file).read(), re.M))
+
+
+def check_core(parameters, folder):
+    """Runs the bench of the box and returns a line about it. Raises Failed."""
+    os.makedirs(folder, exist_ok=True)
+    begin = time.time()
+
+    def step(name, function, *args):
+        start = time.time()
+        result = function(*args)
+        print("      core: %s %d s" % (name, time.time() - start), flush=True)
+        return result
+
+    source = step("yosys", netlist, folder, "rf_core", parameters, MEMORIES)
+    source_switched, what = switched(source, folder, 1, CORE_FAULTS)
+    program = step("verilator", build, folder, "rf_core", source_switched, CORE_CPP, parameters, MEMORIES)
+    # A fault may keep the bench waiting: what takes much longer than all seeds without a fault has been noticed, too.
+    limit = int(2 * step("stress", run, [program] + CORE_RUN, folder + "/run.log")) + 10
+    missed = []
+
+    def faults():
+        for k in range(CORE_FAULTS):
+            try:
+                run([program] + CORE_RUN, "%s/fault-%d.log" % (folder, k), limit, {SWITCH: str(k)})
+            except Failed:
+                continue
+            missed.append(what[k])
+
+    step("faults", faults)
+    if 3 * (CORE_FAULTS - len(missed)) < CORE_FAULTS:
+        raise Failed("changed LUTs are not noticed, in %s: %s" % (source, "; ".join(missed)))
+    return "%d cells, %d of %d changed LUTs noticed, %d s" % (cells_of(source), CORE_FAULTS - len(missed), CORE_FAULTS,
+                                                              time.time() - begin)
+
+
 def check(word, out):
     """Runs one bench and returns a line about it. Raises Failed."""
     name, *rest = word.split(",")
     parameters = dict(p.split("=") for p in rest)
     module = name.split("-")[0]
     top, folder = "rf_" + module, out + "/" + name
+    if name == "core":
+        return check_core(parameters, folder)
     bench = "tests/rtl/unit_%s.cpp" % module
     reached = sorted(set(re.findall(r"rootp->(\w+)", open(bench).read())))
     memories = MEMORIES if reached else []
     os.makedirs(folder, exist_ok=True)
     begin = time.time()
     source = netlist(folder, top, parameters, memories)
-    cells = len(re.findall(r"^  [A-Z][A-Z0-9]+ ", open(source).read(), re.M))
-    run([build(folder, top, source, bench, parameters, memories, reached), "--flip"], folder + "/run.log")
+    run([build(folder, top, source, [bench], parameters, memories, reached), "--flip"], folder + "/run.log")
     for seed in range(FAULTS.get(name, 0)):
         under = "%s/fault-%d" % (folder, seed)
         os.makedirs(under, exist_ok=True)
         fault, what = changed(source, under, seed)
-        program = build(under, top, fault, bench, parameters, memories, reached)
+        program = build(under, top, fault, [bench], parameters, memories, reached)
         try:
             run([program], under + "/run.log")
         except Failed:
             continue
         raise Failed("a changed LUT is not noticed: %s in %s" % (what, fault))
-    return "%d cells%s, %d s" % (cells, ", %d changed LUTs noticed" % FAULTS[name] if name in FAULTS else "", time.time() - begin)
+    return "%d cells%s, %d s" % (cells_of(source), ", %d changed LUTs noticed" % FAULTS[name] if name in FAULTS else "",
+                                 time.time() - begin)
 
 
 def main():
@@ -151,17 +240,23 @@ def main():
         print(__doc__)
         return 2
     words = [w for w in args if only is None or w.split(",")[0] == only]
+    if not words:
+        print("gate.py: none of the benches is called %s (--help)" % only, file=sys.stderr)
+        return 2
     passed = failed = 0
+    begin = time.time()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for word, job in [(w, pool.submit(check, w, out)) for w in words]:
             name = word.split(",")[0]
             try:
-                print("ok    %-18s %s" % (name, job.result()), flush=True)
+                result = "ok  ", job.result()
                 passed += 1
             except Failed as e:
-                print("FAIL  %-18s %s" % (name, e), flush=True)
+                result = "FAIL", e
                 failed += 1
-    print("%d passed, %d failed, %d skipped" % (passed, failed, len(args) - len(words)))
+            print("%s  %2d of %d  %-18s %s" % (result[0], passed + failed, len(words), name, result[1]), flush=True)
+    print("%d passed, %d failed, %d skipped; %d s, %d s of processor time" %
+          (passed, failed, len(args) - len(words), time.time() - begin, spent()))
     return 1 if failed else 0
 
 

@@ -22,6 +22,7 @@ void rf_world_cfg_init(struct rf_world_cfg *cfg)
 		.max_ops = 4,
 		.rate = UINT64_C(100000000000),
 		.delay_ns = 1000,
+		.ack_timeout_ns = 1000000,
 		.switch_buffer = 16u << 20,
 		.seed = 1,
 	};

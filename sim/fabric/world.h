@@ -51,9 +51,10 @@ struct rf_world_cfg {
 	/* A frame that finds more bytes than this queued gets a CE mark; 0: the switch never marks
 	 */
 	uint64_t mark_bytes;
-	double loss;      /* probability, of every frame on a host's link */
-	bool no_reaction; /* hosts send packets that cannot be marked: for comparison */
-	bool flip;        /* flips one bit of one result, which must be reported */
+	double loss;             /* probability, of every frame on a host's link */
+	uint64_t ack_timeout_ns; /* of the hosts, doubled up to 64 times */
+	bool no_reaction;        /* hosts send packets that cannot be marked: for comparison */
+	bool flip;               /* flips one bit of one result, which must be reported */
 	uint64_t seed;
 };
 

@@ -5,8 +5,7 @@
 #include "sim/fabric/world_internal.h"
 
 #define ECT_0 2u /* the packet may be marked */
-#define ACK_TIMEOUT_NS 1000000u
-#define ACK_TIMEOUT_MAX_NS 64000000u
+#define TIMEOUT_GROWTH 64u
 #define QPN_FIRST 0x100u
 
 uint32_t rf_world_qpn(const struct rf_world *w, unsigned group, unsigned rank, bool sends)
@@ -52,8 +51,8 @@ static struct roce_qp *make_qp(struct rf_world *w, unsigned group, unsigned rank
 	if (w->cfg.selective)
 		cfg.window = roce_selective_window(cfg.window);
 	cfg.sq_depth = cfg.rq_depth = 2 * w->cfg.slots;
-	cfg.ack_timeout = ACK_TIMEOUT_NS;
-	cfg.ack_timeout_max = ACK_TIMEOUT_MAX_NS;
+	cfg.ack_timeout = w->cfg.ack_timeout_ns;
+	cfg.ack_timeout_max = TIMEOUT_GROWTH * w->cfg.ack_timeout_ns;
 	cfg.selective = w->cfg.selective;
 	cfg.single = w->cfg.message_packets < 2;
 	if (w->cfg.mirror) {

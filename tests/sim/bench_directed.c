@@ -61,6 +61,7 @@ static void report(const char *name, double value, double limit)
 	json_decref(o);
 	printf("%s: %.3f cycles per packet (limit %.2f)%s\n", name, value, limit,
 	       ok ? "" : ": missed");
+	fflush(stdout);
 	missed |= !ok;
 }
 

@@ -1,9 +1,9 @@
 /*
- * Figures of the collectives on the transport itself: bench_world FILE ENGINE [4 | 8 | flip]
+ * Figures of the collectives on the transport itself: bench_world FILE ENGINE [4 | 8 | loss | flip]
  * appends JSON lines. Mirror connections, virtual time, links of 100 Gb/s and 1 us, 512 slots, MTU
  * 4096 if the name says no other. ENGINE: model, or rtl (box-p4-l1-w512-deep.so and that of 8
- * ports). Exit 4: a figure misses its limit; 1: a run failed. 4, 8: only with so many ranks. flip:
- * one wrong bit in each result, so every run fails.
+ * ports). Exit 4: a figure misses its limit; 1: a run failed. 4, 8: only with so many ranks; loss:
+ * only with loss. flip: one wrong bit in each result, so every run fails.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -21,10 +21,14 @@
 /* A pass: one beat of 64 bytes in each cycle of 4 ns. */
 #define PASS_NS(bytes) ((bytes) / 64 * 4.0)
 
+#define LOSS_SEEDS 10u
+
 static FILE *out;
 static const char *by;
 static bool flip;
 static unsigned failures, missed;
+/* Times of the large calls at 100 Gb/s, ns, by kind and MTU. */
+static double alone_ns[RF_SCHEDULE_BARRIER + 1][2];
 
 /* limit 0: none. */
 static void report(const char *what, double value, const char *unit, double limit, bool must,
@@ -124,6 +128,7 @@ static void large(enum rf_collective_kind kind, unsigned n, unsigned mtu)
 	if (rf_schedule_has_blocks(kind))
 		call.count /= n;
 	ns = run(&c, &call, 1, &r);
+	alone_ns[kind][mtu == 4096] = ns;
 	part = ns > 0 ? link_ns(kind, n, mtu) / ns : 0;
 	snprintf(name, sizeof(name), "%s, N = %u, 16 MB, MTU %u: part of the link's framing limit",
 		 rf_schedule_name(kind), n, mtu);
@@ -161,7 +166,8 @@ static void small(enum rf_collective_kind kind, uint64_t count)
  * Reduce-scatter and all-gather of two communicators of the same ranks. Per index of both, every
  * host sends a full packet for the one, and for the other a full packet in one of N cases and an
  * empty one otherwise: that is what the frames need. The box makes one pass of a whole packet for
- * each of the two. With links of 50 Gb/s the frames need more than the passes.
+ * each of the two. With links of 50 Gb/s the frames need more than the passes: that is about the
+ * hosts, so the model measures it. After large() of both.
  */
 static void side_by_side(unsigned n, unsigned mtu, unsigned gbit)
 {
@@ -170,19 +176,20 @@ static void side_by_side(unsigned n, unsigned mtu, unsigned gbit)
 		{.kind = RF_SCHEDULE_ALL_GATHER, .type = RF_ARITH_FP32, .count = BYTES / 4 / n}};
 	double full = (mtu + OVERHEAD) * 8.0 / gbit, empty = OVERHEAD * 8.0 / gbit;
 	double frames = 1 + (full + (n - 1) * empty) / n / full, passes = 2 * PASS_NS(mtu) / full;
-	double least = frames > passes ? frames : passes, alone, other, both;
+	double least = frames > passes ? frames : passes, both, alone[2];
 	struct rf_world_cfg c = world_of(n);
 	struct rf_world_result r;
 	char name[140];
 
 	c.mtu = mtu;
 	c.rate = gbit * UINT64_C(1000000000);
-	alone = run(&c, &call[0], 1, &r);
-	other = run(&c, &call[1], 1, &r);
-	alone = alone > other ? alone : other;
+	for (unsigned k = 0; k < 2; k++)
+		alone[k] = gbit == 100 ? alone_ns[call[k].kind][mtu == 4096]
+				       : run(&c, &call[k], 1, &r);
+	alone[0] = alone[0] > alone[1] ? alone[0] : alone[1];
 	c.groups = 2;
 	call[1].group = 1;
-	both = alone > 0 ? run(&c, call, 2, &r) / alone : 0;
+	both = alone[0] > 0 ? run(&c, call, 2, &r) / alone[0] : 0;
 	snprintf(name, sizeof(name),
 		 "reduce-scatter beside all-gather, N = %u, MTU %u, %u Gb/s: against the slower", n,
 		 mtu, gbit);
@@ -193,6 +200,41 @@ static void side_by_side(unsigned n, unsigned mtu, unsigned gbit)
 	snprintf(name, sizeof(name), "the same, N = %u, MTU %u, %u Gb/s: what the passes need", n,
 		 mtu, gbit);
 	report(name, passes, "", 0, false, true);
+}
+
+/*
+ * What loss on every link in both directions costs a selective group, as bench_loss measures it
+ * for groups that are not directed, with the same limits: mean of some seeds, over the time
+ * without loss.
+ */
+static void lossy(unsigned mtu)
+{
+	static const struct {
+		double loss, limit; /* % */
+	} at[] = {{1e-4, 5}, {1e-3, 10}, {1e-2, 25}};
+	struct rf_world_call call = {
+		.kind = RF_SCHEDULE_ALL_REDUCE, .type = RF_ARITH_FP32, .count = BYTES / 4};
+	unsigned seeds = strcmp(by, "rtl") == 0 ? 1 : LOSS_SEEDS;
+	struct rf_world_cfg c = world_of(8);
+	struct rf_world_result r;
+	double none, cost;
+	char name[120];
+
+	c.mtu = mtu;
+	c.ack_timeout_ns = 40000;
+	none = run(&c, &call, 1, &r);
+	for (unsigned k = 0; k < sizeof(at) / sizeof(at[0]) && none > 0; k++) {
+		double sum = 0;
+
+		c.loss = at[k].loss;
+		for (c.seed = 1; c.seed <= seeds; c.seed++)
+			sum += run(&c, &call, 1, &r);
+		cost = 100 * (sum / seeds / none - 1);
+		snprintf(name, sizeof(name),
+			 "all-reduce, N = 8, 16 MB, MTU %u, loss %g: over the lossless %.0f us",
+			 mtu, at[k].loss, none * 1e-3);
+		figure(name, cost, "%", at[k].limit, cost <= at[k].limit);
+	}
 }
 
 static void slow_receiver(void)
@@ -230,27 +272,34 @@ static void all(unsigned n)
 			large(kinds[k], n, mtu);
 	side_by_side(n, 1024, 100);
 	side_by_side(n, 4096, 100);
-	side_by_side(n, 4096, 50);
+	if (strcmp(by, "model") == 0)
+		side_by_side(n, 4096, 50);
 	if (n == 4)
 		slow_receiver();
 }
 
 int main(int argc, char **argv)
 {
-	unsigned only = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+	static const char *const parts[] = {"4", "8", "loss", "flip"};
+	const char *only = argc > 3 ? argv[3] : NULL;
+	bool do_it[4];
 
-	flip = argc > 3 && strcmp(argv[3], "flip") == 0;
-	if (argc < 3 || argc > 4 || (argc > 3 && !flip && only != 4 && only != 8) ||
+	for (unsigned k = 0; k < 4; k++) /* all but flip by default */
+		do_it[k] = only ? strcmp(only, parts[k]) == 0 : k < 3;
+	if (argc < 3 || argc > 4 || (only && !(do_it[0] | do_it[1] | do_it[2] | do_it[3])) ||
 	    !(out = fopen(argv[1], "a"))) {
-		fprintf(stderr, "usage: bench_world FILE model|rtl [4 | 8 | flip]\n");
+		fprintf(stderr, "usage: bench_world FILE model|rtl [4 | 8 | loss | flip]\n");
 		return 2;
 	}
 	by = argv[2];
+	flip = do_it[3];
 	if (flip)
 		small(RF_SCHEDULE_ALL_REDUCE, 1);
-	for (unsigned n = 4; n <= 8 && !flip; n += 4)
-		if (only == 0 || only == n)
+	for (unsigned n = 4; n <= 8; n += 4)
+		if (do_it[n / 4 - 1])
 			all(n);
+	for (unsigned mtu = 1024; mtu <= 4096 && do_it[2]; mtu *= 4)
+		lossy(mtu);
 	if (fclose(out) != 0 || failures)
 		return 1;
 	return missed ? 4 : 0;

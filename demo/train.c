@@ -28,7 +28,6 @@ struct run {
 	/* the job */
 	struct rf_context *ctx;
 	struct rf_comm *comm;
-	struct rf_group *group;
 	struct rf_order order;
 	unsigned int rank, ranks;
 	/* work */
@@ -120,7 +119,7 @@ static int reduce(struct run *run, size_t first)
 	run->bytes += count * sizeof(float);
 	if (!run->alone) {
 		share(run, first, run->rank, run->gradient);
-		return rf_allreduce(run->group, run->gradient, run->sum, count);
+		return rf_allreduce(run->comm, run->gradient, run->sum, count, RF_FP32, RF_SUM);
 	}
 	for (r = 0; r < run->ranks; r++) {
 		inputs[r] = run->gradient + r * count;
@@ -256,11 +255,8 @@ static int join(struct run *run)
 		return failed(run, "job", ret);
 	run->rank = rf_comm_rank(run->comm);
 	run->ranks = rf_comm_ranks(run->comm);
-	ret = rf_group_create(run->comm, RF_FP32, RF_SUM, NULL, &run->group);
-	if (ret)
-		return failed(run, "group", ret);
 	run->order.size = sizeof(run->order);
-	rf_group_order(run->group, &run->order);
+	rf_comm_order(run->comm, &run->order);
 	if (run->rank == 0 && run->places_out && places_write(&run->order, run->places_out))
 		return RF_EXIT_FAILED;
 	return RF_EXIT_GOOD;
@@ -320,7 +316,6 @@ static int report(struct run *run)
 
 static void leave(struct run *run)
 {
-	rf_group_destroy(run->group);
 	rf_comm_destroy(run->comm);
 	rf_context_destroy(run->ctx);
 	digits_free(&run->digits);

@@ -17,24 +17,20 @@ int main(void)
 {
 	struct rf_context *ctx = NULL;
 	struct rf_comm *comm = NULL;
-	struct rf_group *group = NULL;
 	int i, ret;
 
 	ret = rf_context_create(NULL, &ctx);
 	if (!ret)
 		ret = rf_comm_create(ctx, NULL, &comm);
-	if (!ret)
-		ret = rf_group_create(comm, RF_FP32, RF_SUM, NULL, &group);
 	for (i = 0; i < COUNT && !ret; i++)
 		vector[i] = (float)i + (float)rf_comm_rank(comm);
 	if (!ret)
-		ret = rf_allreduce(group, vector, vector, COUNT);
+		ret = rf_allreduce(comm, vector, vector, COUNT, RF_FP32, RF_SUM);
 	if (ret)
 		fprintf(stderr, "%s: %s\n", rf_strerror(ret), rf_last_error_text(ctx));
 	else
 		printf("rank %u of %u: %g %g ... %g\n", rf_comm_rank(comm), rf_comm_ranks(comm),
 		       (double)vector[0], (double)vector[1], (double)vector[COUNT - 1]);
-	rf_group_destroy(group);
 	rf_comm_destroy(comm);
 	rf_context_destroy(ctx);
 	return ret ? 1 : 0;

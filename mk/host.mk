@@ -12,7 +12,7 @@ $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c mem.c device.c qp.c io_udp.c)))
 $(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c pair_roce.c pair_verbs.c exchange.c join.c connect.c calls.c proof.c stragglers.c steps.c base.c member.c fallback.c)))
-$(eval $(call c_lib,rf-api,$(addprefix host/api/,ranges.c lock.c complete.c memory.c events.c listen.c round.c wait.c deliver.c progress.c backend.c context.c bootstrap.c job.c comm.c room.c call.c group.c lag.c fallback.c leave.c many.c request.c icreate.c)))
+$(eval $(call c_lib,rf-api,$(addprefix host/api/,ranges.c lock.c memory.c complete.c check.c launch.c waits.c events.c listen.c round.c wait.c deliver.c progress.c backend.c context.c bootstrap.c job.c room.c call.c many.c group.c lag.c fallback.c leave.c settings.c comm.c split.c collectives.c request.c icreate.c)))
 
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
@@ -73,6 +73,11 @@ $(eval $(call c_test,verbs_end,tests/unit/verbs_end.c,rf-verbs roce rf-store rf-
 $(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm $(addprefix -Xlinker --wrap=,malloc calloc realloc aligned_alloc)))
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c tests/unit/io_hub.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),-lpthread -lm))
+$(eval $(call c_link,api_cost,tests/unit/api_cost.c,,$(RINGFOLD_LIBS),,$(BUILD)/tests/api_cost))
+$(BUILD)/tests/api_cost: $(SHLIB)
+$(eval $(call test,api_cost,tests/unit/api_cost.sh $(BUILD)/tests/api_cost,$(BUILD)/tests/api_cost))
+# The check of the check: a limit that nothing can keep.
+$(eval $(call test,api_cost-limit,! tests/unit/api_cost.sh $(BUILD)/tests/api_cost 60,$(BUILD)/tests/api_cost))
 $(eval $(call c_test,api_log,tests/unit/api_log.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_threads,tests/unit/api_threads.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_comms,tests/unit/api_comms.c,api-ranks $(HOST_LIBS),-lpthread -lm))

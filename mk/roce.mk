@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: collective roce rfproto.
 
-$(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_siphash.c wire/arp.c))
+$(eval $(call c_lib,rfproto,proto/rf_crc32.c proto/rf_imm.c proto/rf_siphash.c wire/arp.c))
 # The ICRC is computed by ISA-L if it is installed. `make ISAL=no` builds the portable path.
 ISAL ?= $(shell pkg-config --exists libisal && echo yes || echo no)
 $(eval $(call c_lib,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c queue.c qp.c requester.c completer.c responder.c selective.c congestion.c timer.c timeout.c endpoint.c),$(if $(filter yes,$(ISAL)),-DROCE_ISAL)))
@@ -21,7 +21,7 @@ $(eval $(call test_lib,rocenet,tests/unit/roce_net.c))
 $(eval $(call c_test,roce_loss_test,tests/unit/roce_loss_test.c,rocenet roce rfproto))
 $(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,failcalloc roce rfproto,-Wl$(comma)--wrap=calloc))
 # Element-wise loops gain from vectors; the results do not depend on it.
-$(eval $(call c_lib,collective,$(addprefix host/collective/,arith.c block_int.c order.c msg_qp.c plan.c collective.c schedule.c call.c directed.c directed_call.c hosts.c hosts_plan.c),,-O3))
+$(eval $(call c_lib,collective,$(addprefix host/collective/,arith.c block_int.c average.c order.c msg_qp.c plan.c collective.c schedule.c call.c directed.c directed_call.c hosts.c hosts_plan.c),,-O3))
 $(eval $(call c_test,collective_arith_test,tests/unit/collective_arith_test.c,collective roce rfproto,-lm))
 $(eval $(call c_test,collective_types_test,tests/unit/collective_types_test.c,collective model roce rfproto))
 $(eval $(call c_test,collective_test,$(addprefix tests/unit/collective_,test.c ring.c box.c),rocenet collective roce rfproto))

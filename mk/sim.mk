@@ -51,6 +51,12 @@ REALTIME_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
 $(eval $(call c_lib,rf-memif,$(addprefix sim/realtime/,io_memif.c memif_control.c)))
 $(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c events.c setup.c view.c)))
 $(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt rf-web $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
+# Ranks as threads, with the box between them.
+API_BOX_LIBS := api-box api-ranks $(HOST_LIBS) $(filter-out rf-io rf-store rf-config rf-trace rfctl rfproto,$(REALTIME_LIBS)) rfctl rf-trace rf-io rf-store rf-config rfproto
+API_BOX_LDLIBS := $(REALTIME_LDLIBS) -Xlinker --wrap=rf_rt_port_open
+$(eval $(call test_lib,api-box,tests/unit/api_box.c))
+$(eval $(call c_test,api_collectives,tests/unit/api_collectives.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call c_test,api_refused,tests/unit/api_refused.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
 $(eval $(call test,timeline,$(PYTHON) tests/sim/timeline.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))
 $(eval $(call test,realtime_ports,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box,$(BUILD)/bin/ringfold-box))

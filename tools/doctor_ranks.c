@@ -36,7 +36,7 @@ static bool failed(struct doctor *d, struct rf_context *ctx, int status)
 }
 
 /* Whole numbers whose sum over all ranks is known. */
-static int add_up(struct rf_group *group, unsigned int rank, unsigned int ranks, size_t *wrong)
+static int add_up(struct rf_comm *comm, unsigned int rank, unsigned int ranks, size_t *wrong)
 {
 	uint8_t *send = malloc(4 * ELEMENTS);
 	uint8_t *recv = malloc(4 * ELEMENTS);
@@ -47,7 +47,7 @@ static int add_up(struct rf_group *group, unsigned int rank, unsigned int ranks,
 		goto out;
 	for (uint32_t i = 0; i < ELEMENTS; i++)
 		rf_put_le32(send + 4 * i, i * (rank + 1));
-	ret = rf_allreduce(group, send, recv, ELEMENTS);
+	ret = rf_allreduce(comm, send, recv, ELEMENTS, RF_INT32, RF_SUM);
 	for (uint32_t i = 0; i < ELEMENTS && !ret; i++)
 		*wrong += rf_get_le32(recv + 4 * i) != i * (ranks * (ranks + 1) / 2);
 out:
@@ -56,20 +56,17 @@ out:
 	return ret;
 }
 
-static bool with_group(struct doctor *d, struct rf_context *ctx, struct rf_comm *comm)
+static bool with_comm(struct doctor *d, struct rf_context *ctx, struct rf_comm *comm)
 {
 	unsigned int ranks = rf_comm_ranks(comm);
 	unsigned int rank = rf_comm_rank(comm);
 	struct rf_order order = RF_ORDER_INIT;
-	struct rf_group *group;
 	size_t wrong = 0;
-	int ret = rf_group_create(comm, RF_INT32, RF_SUM, NULL, &group);
 	bool good;
+	int ret;
 
-	if (ret)
-		return failed(d, ctx, ret);
-	rf_group_order(group, &order);
-	ret = add_up(group, rank, ranks, &wrong);
+	rf_comm_order(comm, &order);
+	ret = add_up(comm, rank, ranks, &wrong);
 	if (ret)
 		good = failed(d, ctx, ret);
 	else if (wrong)
@@ -81,7 +78,6 @@ static bool with_group(struct doctor *d, struct rf_context *ctx, struct rf_comm 
 			d, "ranks", DOCTOR_OK, NULL,
 			"rank %u of %u at port %u, lane %u; %u sums over all ranks are correct",
 			rank, ranks, order.place[rank].port, order.place[rank].lane, ELEMENTS);
-	rf_group_destroy(group);
 	return good;
 }
 
@@ -115,7 +111,7 @@ bool doctor_ranks(struct doctor *d)
 	if (ret) {
 		good = failed(d, ctx, ret);
 	} else {
-		good = with_group(d, ctx, comm);
+		good = with_comm(d, ctx, comm);
 		rf_comm_destroy(comm);
 	}
 	rf_context_destroy(ctx);

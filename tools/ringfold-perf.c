@@ -20,10 +20,9 @@ struct perf {
 	unsigned int factor, iters, warmup, outstanding, slots;
 	uint64_t seed;
 	const char *type_text, *op_text, *schedule_text;
-	bool json, in_place, no_check, flip, titled;
+	bool json, in_place, no_check, flip;
 	struct rf_context *ctx;
 	struct rf_comm *comm;
-	struct rf_group *tally; /* int32 sum: adds up the errors of all ranks */
 	unsigned int rank, ranks;
 	uint8_t *inputs[RF_RANKS_MAX];
 	uint8_t *want, *recv;
@@ -60,7 +59,7 @@ static uint32_t element(enum rf_type type, uint64_t random)
 		return wild ? r & 0xffff : (r & 0x807f) | (119 + exponent) << 7;
 	case RF_FP16:
 		return wild ? r & 0xffff : (r & 0x83ff) | (7 + exponent) << 10;
-	case RF_INT32:
+	default:
 		break;
 	}
 	return r;
@@ -108,7 +107,7 @@ static uint64_t compare(struct perf *p, enum rf_type type, size_t count)
 }
 
 /* Runs `n` all-reduces, p->outstanding at a time, and waits for all. */
-static int run_many(struct perf *p, struct rf_group *group, size_t count, unsigned int n)
+static int run_many(struct perf *p, enum rf_type type, enum rf_op op, size_t count, unsigned int n)
 {
 	struct rf_request *requests[RF_REQUESTS_MAX];
 	unsigned int started = 0, done = 0;
@@ -118,7 +117,7 @@ static int run_many(struct perf *p, struct rf_group *group, size_t count, unsign
 		int ret;
 
 		while (started < n && started - done < p->outstanding) {
-			ret = rf_iallreduce(group, send, p->recv, count,
+			ret = rf_iallreduce(p->comm, send, p->recv, count, type, op,
 					    &requests[started % RF_REQUESTS_MAX]);
 			if (ret)
 				return ret;
@@ -133,8 +132,8 @@ static int run_many(struct perf *p, struct rf_group *group, size_t count, unsign
 }
 
 /* Runs one all-reduce and compares all of it; *wrong is over all ranks. */
-static int run_checked(struct perf *p, struct rf_group *group, const struct rf_order *order,
-		       enum rf_type type, enum rf_op op, size_t count, uint64_t *wrong)
+static int run_checked(struct perf *p, const struct rf_order *order, enum rf_type type,
+		       enum rf_op op, size_t count, uint64_t *wrong)
 {
 	size_t bytes = count * rf_type_size(type);
 	const void *send = p->inputs[p->rank];
@@ -154,7 +153,7 @@ static int run_checked(struct perf *p, struct rf_group *group, const struct rf_o
 	} else {
 		memset(p->recv, 0xee, bytes);
 	}
-	ret = rf_allreduce(group, send, p->recv, count);
+	ret = rf_allreduce(p->comm, send, p->recv, count, type, op);
 	if (ret || p->no_check)
 		return ret;
 	ret = rf_order_apply(order, type, op, inputs, p->want, count);
@@ -163,7 +162,7 @@ static int run_checked(struct perf *p, struct rf_group *group, const struct rf_o
 	if (p->flip && p->rank == 0)
 		p->recv[bytes / 2] ^= 1;
 	mine = (int32_t)compare(p, type, count);
-	ret = rf_allreduce(p->tally, &mine, &all, 1);
+	ret = rf_allreduce(p->comm, &mine, &all, 1, RF_INT32, RF_SUM);
 	*wrong = (uint32_t)all;
 	return ret;
 }
@@ -193,26 +192,26 @@ static void row(struct perf *p, enum rf_type type, enum rf_op op, size_t count, 
 	fflush(stdout);
 }
 
-static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum rf_op op)
+static int sizes(struct perf *p, enum rf_type type, enum rf_op op)
 {
 	struct rf_order order = RF_ORDER_INIT;
 	uint64_t bytes;
 	int ret;
 
-	rf_group_order(group, &order);
+	rf_comm_order(p->comm, &order);
 	for (bytes = p->min; bytes <= p->max; bytes *= p->factor) {
 		size_t count = (size_t)bytes / rf_type_size(type);
 		uint64_t wrong;
 		double start;
 
-		ret = run_checked(p, group, &order, type, op, count, &wrong);
+		ret = run_checked(p, &order, type, op, count, &wrong);
 		if (!ret)
-			ret = run_many(p, group, count, p->warmup);
+			ret = run_many(p, type, op, count, p->warmup);
 		if (!ret)
-			ret = rf_comm_barrier(p->comm);
+			ret = rf_barrier(p->comm);
 		start = now();
 		if (!ret)
-			ret = run_many(p, group, count, p->iters);
+			ret = run_many(p, type, op, count, p->iters);
 		if (ret)
 			return failed(p, "all-reduce", ret);
 		row(p, type, op, count, (now() - start) / p->iters, wrong);
@@ -221,15 +220,14 @@ static int sizes(struct perf *p, struct rf_group *group, enum rf_type type, enum
 	return RF_EXIT_GOOD;
 }
 
-static void header(struct perf *p, const struct rf_group *group)
+static void header(struct perf *p)
 {
 	struct rf_order order = RF_ORDER_INIT;
 	unsigned int r;
 
-	rf_group_order(group, &order);
-	if (p->rank || p->json || p->titled)
+	rf_comm_order(p->comm, &order);
+	if (p->rank || p->json)
 		return;
-	p->titled = true;
 	printf("# ringfold %s  ranks %u  schedule %s  mtu %u  seed %" PRIu64 "\n", rf_version(),
 	       p->ranks, order.schedule == RF_SCHEDULE_RING ? "ring" : "box", order.mtu, p->seed);
 	if (order.schedule == RF_SCHEDULE_BOX && p->ranks > 1) {
@@ -249,29 +247,22 @@ static bool wanted(const struct perf *p, enum rf_type type)
 	return strcmp(p->type_text, "all") == 0 || strcmp(p->type_text, rf_type_name(type)) == 0;
 }
 
-static int groups(struct perf *p)
+static int calls(struct perf *p)
 {
 	static const enum rf_op ops[] = {RF_SUM, RF_MIN, RF_MAX};
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
 	size_t t, o;
 
-	config.slots = p->slots;
+	header(p);
 	for (t = 0; t < 4; t++) {
 		if (!wanted(p, types[t]))
 			continue;
 		for (o = 0; o < 3; o++) {
-			struct rf_group *group;
 			int ret;
 
 			if (strcmp(p->op_text, "all") != 0 &&
 			    strcmp(p->op_text, rf_op_name(ops[o])) != 0)
 				continue;
-			ret = rf_group_create(p->comm, types[t], ops[o], &config, &group);
-			if (ret)
-				return failed(p, "group", ret);
-			header(p, group);
-			ret = sizes(p, group, types[t], ops[o]);
-			rf_group_destroy(group);
+			ret = sizes(p, types[t], ops[o]);
 			if (ret)
 				return ret;
 		}
@@ -282,7 +273,6 @@ static int groups(struct perf *p)
 static int prepare(struct perf *p)
 {
 	struct rf_comm_config comm = RF_COMM_CONFIG_INIT;
-	struct rf_group_config tally = RF_GROUP_CONFIG_INIT;
 	size_t room = (p->max + 67) & ~(size_t)63;
 	unsigned int r;
 	int ret = rf_context_create(NULL, &p->ctx);
@@ -292,15 +282,12 @@ static int prepare(struct perf *p)
 	if (strcmp(p->schedule_text, "default") != 0)
 		comm.schedule =
 			strcmp(p->schedule_text, "ring") == 0 ? RF_SCHEDULE_RING : RF_SCHEDULE_BOX;
+	comm.slots = p->slots;
 	ret = rf_comm_create(p->ctx, &comm, &p->comm);
 	if (ret)
-		return failed(p, "job", ret);
+		return failed(p, "communicator", ret);
 	p->rank = rf_comm_rank(p->comm);
 	p->ranks = rf_comm_ranks(p->comm);
-	tally.slots = 16;
-	ret = p->no_check ? RF_OK : rf_group_create(p->comm, RF_INT32, RF_SUM, &tally, &p->tally);
-	if (ret)
-		return failed(p, "group", ret);
 	p->want = aligned_alloc(64, room);
 	p->recv = aligned_alloc(64, room);
 	for (r = 0; r < p->ranks; r++)
@@ -333,7 +320,6 @@ static void leave(struct perf *p)
 {
 	unsigned int r;
 
-	rf_group_destroy(p->tally);
 	rf_comm_destroy(p->comm);
 	rf_context_destroy(p->ctx);
 	for (r = 0; r < p->ranks; r++)
@@ -354,7 +340,7 @@ static int parse(struct perf *p, int argc, char **argv)
 		{RF_OPT_UINT, "warmup", 0, &p->warmup, "N", "warm-up calls", NULL},
 		{RF_OPT_UINT, "outstanding", 0, &p->outstanding, "N", "outstanding calls", NULL},
 		{RF_OPT_UINT, "slots", 0, &p->slots, "N",
-		 "slots requested from the box; the check uses 16 more", NULL},
+		 "slots requested from the box", NULL},
 		{RF_OPT_CHOICE, "type", 0, &p->type_text, "fp32|bf16|fp16|int32|all", "data type",
 		 NULL},
 		{RF_OPT_CHOICE, "op", 0, &p->op_text, "sum|min|max|all", "operation", NULL},
@@ -374,7 +360,7 @@ static int parse(struct perf *p, int argc, char **argv)
 		"ringfold perf [options]",
 		"Times all-reduces of growing size, and compares one of each size, bit for bit, "
 		"with\n"
-		"the result computed in the group's order of additions. Run it once for each rank; "
+		"the result computed in the communicator's order of additions. Run it once for each rank; "
 		"rank 0 prints. "
 		"Rank,\n"
 		"device and box come from the environment: see docs/api.md.\n"
@@ -435,7 +421,7 @@ int main(int argc, char **argv)
 	p.results = json_array();
 	ret = prepare(&p);
 	if (!ret)
-		ret = groups(&p);
+		ret = calls(&p);
 	if (!ret)
 		footer(&p);
 	leave(&p);

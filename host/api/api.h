@@ -34,7 +34,7 @@
 #include "wire/pcapng.h"
 #include "ringfold/ringfold.h"
 
-#define RF_TEXT_MAX 512u
+#define RF_TEXT_MAX 1024u
 #define RF_GROUPS_MAX 64u
 #define RF_NAME_ROOM (RF_NAME_MAX + 1u)
 #define RF_NS_PER_MS UINT64_C(1000000)
@@ -46,17 +46,41 @@
 RF_LOCK_CLASS(rf_context_class);
 #define RF_LOCKED RF_GUARDED_BY(rf_context_class)
 
+/* A collective call, as its caller has made it. */
+struct rf_comm_call {
+	/* counts: the caller's until the call is started; then the request's */
+	struct rf_directed_call c;
+	bool is_v; /* has counts */
+	bool average;
+	/* gatherv, scatterv: the root's counts travel first, and `own` is what this rank expects */
+	bool counts_first;
+	uint64_t own;
+	bool touched; /* the processor reads or writes a buffer, whatever carries the call */
+	/* of its buffers; 0: not used */
+	size_t send_bytes, recv_bytes;
+};
+
+/* What a request waits for before its call is started. */
+enum rf_request_stage {
+	RF_STAGE_STARTED,
+	RF_STAGE_HELD,   /* for an earlier one that is held */
+	RF_STAGE_COUNTS, /* for the root's counts */
+};
+
 struct rf_request {
 	struct rf_group *group;
-	bool used RF_LOCKED;
 	bool done RF_LOCKED;
 	bool told RF_LOCKED; /* its completion has been made known (complete.c) */
 	int status RF_LOCKED;
-	size_t bytes RF_LOCKED;
+	struct rf_comm_call call RF_LOCKED;
+	enum rf_request_stage stage RF_LOCKED;
+	uint64_t *counts RF_LOCKED; /* its own copy; NULL: all blocks are equal */
+	uint32_t word RF_LOCKED;    /* operand of a barrier around the ring */
 	void (*callback)(void *arg, int status, const char *text) RF_LOCKED;
 	void *callback_arg RF_LOCKED;
 	struct rf_request *next RF_LOCKED; /* whose callback is called after this one's */
-	struct rf_mem *mem[2] RF_LOCKED;   /* where its buffers are registered; NULL: nowhere */
+	/* where its buffers are registered, and memory of the library for it; NULL: nowhere */
+	struct rf_mem *mem[3] RF_LOCKED;
 };
 
 enum rf_mem_kind {
@@ -97,33 +121,37 @@ struct rf_callback {
 	void (*done)(void *arg, int status, const char *text);
 	void *arg;
 	int status;
+	struct rf_comm_call call;
+	unsigned int ranks;
 	char text[RF_TEXT_MAX];
 };
 
+/*
+ * The connections of a communicator: a directed group at the box, or a ring. A communicator has
+ * one, and a second one when a ring has taken over.
+ */
 struct rf_group {
 	struct rf_comm *comm;
 	struct rf_group *next RF_LOCKED; /* of the context */
 	/* different from that of all other groups of the job; the same on all ranks */
 	unsigned int number;
-	char name[RF_NAME_ROOM];      /* "" for none */
 	char lane[RF_STORE_LANE_MAX]; /* of its gathers */
-	enum rf_type type;
-	enum rf_op op;
 	enum rf_schedule schedule;
-	uint64_t timeout_ns;
-	unsigned int slots;
-	uint16_t flags; /* RF_CTL_J_* flags that are settings */
 	struct rf_member *member;
 	bool joined RF_LOCKED;      /* it has a place at the box */
 	struct rf_pair_roce roce;   /* its connections, ... */
 	struct rf_pair_verbs verbs; /* ... or these, when the context uses a NIC */
 	uint64_t changes RF_LOCKED; /* of the member, seen last */
+	uint64_t said_at RF_LOCKED; /* moved_at of the member when it was said that a call waits */
 	struct rf_order order RF_LOCKED;
 	/* work */
 	struct rf_request requests[RF_REQUESTS_MAX];
+	uint64_t used RF_LOCKED; /* a bit per request */
 	unsigned int outstanding RF_LOCKED;
+	/* requests that are not started yet, in the order of the calls: places in requests[] */
+	uint8_t held[RF_REQUESTS_MAX] RF_LOCKED;
+	unsigned int held_first RF_LOCKED, n_held RF_LOCKED;
 	/* without the box */
-	enum rf_fallback fallback;
 	struct rf_fallback_state *resume RF_LOCKED; /* NULL: the group has no fallback */
 	void *copies[2] RF_LOCKED;                  /* operands of the last calls, for it */
 	struct rf_group *ring RF_LOCKED;            /* the ring group that has taken over */
@@ -131,6 +159,12 @@ struct rf_group {
 	/* a call has returned the status: later ones report an earlier failure */
 	bool reported RF_LOCKED;
 	char text[RF_TEXT_MAX] RF_LOCKED;
+};
+
+/* In what call a rank of the job was when it said that it waits. */
+struct rf_waits {
+	uint64_t at;    /* 0: it has not said so */
+	char text[160]; /* "communicator "a", all-reduce of fp32, sum (call 3, index 17)" */
 };
 
 /* A failure on this rank that the other ranks must still learn about. */
@@ -168,11 +202,18 @@ struct rf_comm {
 	unsigned int timeout_ms, box_timeout_ms;
 	enum rf_schedule schedule;
 	uint32_t box_ip;
+	/* of its group at the box */
+	unsigned int slots;
+	enum rf_steering steering;
+	enum rf_fallback fallback;
+	uint16_t flags;              /* RF_CTL_J_* flags that are settings */
 	bool have_box_mac RF_LOCKED; /* learnt by an earlier group */
 	uint8_t box_mac[6] RF_LOCKED;
-	unsigned int n_groups RF_LOCKED;
-	unsigned int n_creations RF_LOCKED; /* of rf_group_icreate() */
-	unsigned int barriers RF_LOCKED;
+	/*
+	 * What carries its calls. A larger group for large calls would stand beside it:
+	 * rf_comm_carrier() is where one of the two is chosen.
+	 */
+	struct rf_group *group;
 	unsigned int splits RF_LOCKED;
 	/* a group has failed: do not wait long for the others any more */
 	bool troubled RF_LOCKED;
@@ -208,8 +249,9 @@ struct rf_context {
 	struct rf_group *groups RF_LOCKED; /* of all communicators */
 	struct rf_announce announces[4] RF_LOCKED;
 	unsigned int n_announces RF_LOCKED;
-	uint64_t store_due RF_LOCKED;       /* next look at the store */
-	unsigned int next_number RF_LOCKED; /* of groups of one rank */
+	struct rf_waits waits[RF_RANKS_MAX] RF_LOCKED; /* by the job's rank */
+	uint64_t store_due RF_LOCKED;                  /* next look at the store */
+	unsigned int next_number RF_LOCKED;            /* of groups of one rank */
 	/* when the box had no room, 0: it had; its answer then, and when a group last left it */
 	uint64_t full_at RF_LOCKED;
 	uint32_t full_box RF_LOCKED;
@@ -228,8 +270,8 @@ struct rf_context {
 	struct rf_request **called_end RF_LOCKED;
 	atomic_uint n_called;
 	bool delivering RF_LOCKED; /* a thread calls callbacks */
-	uint64_t reductions RF_LOCKED;
-	uint64_t bytes_reduced RF_LOCKED;
+	uint64_t calls RF_LOCKED;
+	uint64_t call_bytes RF_LOCKED;
 	struct rf_memory memory RF_LOCKED;
 	atomic_ullong sleeps;
 	unsigned int forks;                     /* of this process when the context was made */
@@ -267,13 +309,6 @@ int rf_usable(struct rf_context *ctx);
 /* For a new context: makes rf_usable() notice a fork. */
 unsigned int rf_forks_now(void);
 
-/* ---- complete.c. All under the lock. ---- */
-
-/* A request has completed, or needs a caller: makes it known. */
-void rf_request_tell(struct rf_request *request) RF_REQUIRES(rf_context_class);
-/* It has been taken, and is free. */
-void rf_request_taken(struct rf_request *request) RF_REQUIRES(rf_context_class);
-
 /* ---- memory.c. Under the lock. ---- */
 
 /* The buffers of a call; one of 0 bytes is not there. */
@@ -296,15 +331,54 @@ struct rf_buffers {
  */
 int rf_request_mem_take(struct rf_request *request, const struct rf_buffers *buffers,
 			unsigned int how) RF_REQUIRES(rf_context_class);
+/* Only the check, of buffers that the processor copies. */
+int rf_mem_check(struct rf_context *ctx, const struct rf_buffers *buffers)
+	RF_REQUIRES(rf_context_class);
+/* The same with memory of the library that the NIC reads and writes. */
+int rf_request_mem_own(struct rf_request *request, void *addr, size_t bytes)
+	RF_REQUIRES(rf_context_class);
 /* The request does not use its buffers any more. May be called again. */
 void rf_request_mem_drop(struct rf_request *request) RF_REQUIRES(rf_context_class);
 /* Frees everything, with the context. */
 void rf_mem_end(struct rf_context *ctx);
 
-/* ---- events.c. All under the lock. ---- */
+/* ---- complete.c. All under the lock. ---- */
 
+/* A request has completed, or needs a caller: makes it known. */
+void rf_request_tell(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* It has been taken, and is free. */
+void rf_request_taken(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* Counts a call that has completed successfully. */
+void rf_comm_call_done(struct rf_context *ctx, const struct rf_comm_call *call)
+	RF_REQUIRES(rf_context_class);
 /* Marks a request as done. */
 void rf_request_done(struct rf_request *request, int status) RF_REQUIRES(rf_context_class);
+
+/* ---- check.c ---- */
+
+/*
+ * Checks a call, and fills in what follows from its arguments. Returns NULL, or what is wrong with
+ * them; why[RF_TEXT_MAX] has room for that.
+ */
+const char *rf_comm_call_check(const struct rf_comm *comm, struct rf_comm_call *call, char *why);
+/* Whether no rank has anything to do for it. All ranks come to the same conclusion. */
+bool rf_comm_call_is_empty(const struct rf_comm *comm, const struct rf_comm_call *call);
+/* The call of a communicator of one rank: a copy. */
+void rf_comm_call_copy(const struct rf_comm_call *call);
+/* Makes an average of the sum that has arrived. Takes long. */
+void rf_comm_call_scale(const struct rf_comm_call *call, unsigned int ranks);
+
+/* ---- launch.c. All under the lock. ---- */
+
+/* Starts the call of a request, or holds it until those before it are started. */
+int rf_request_launch(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* Starts what can be started of those that are held; ends them if the group has failed. */
+void rf_group_pump(struct rf_group *group) RF_REQUIRES(rf_context_class);
+/* The counts of a request have arrived, or not. */
+void rf_request_counted(struct rf_request *request, int status) RF_REQUIRES(rf_context_class);
+
+/* ---- events.c. All under the lock. ---- */
+
 /* Handles the events of the member. */
 void rf_group_events(struct rf_group *group) RF_REQUIRES(rf_context_class);
 /*
@@ -315,6 +389,20 @@ void rf_group_fail(struct rf_group *group, bool announce, int status, const char
 	__attribute__((format(printf, 4, 5))) RF_REQUIRES(rf_context_class);
 /* Progress of one group, and its events. Returns how many things were done. */
 unsigned int rf_group_progress(struct rf_group *group, uint64_t now) RF_REQUIRES(rf_context_class);
+
+/* ---- waits.c: who waits in which call. All under the lock. ---- */
+
+/* Tells the other processes in which calls this one has waited for half of their timeout. */
+void rf_waits_say(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_context_class);
+/* Another process has said so. */
+void rf_waits_heard(struct rf_context *ctx, unsigned int process, const char *text)
+	RF_REQUIRES(rf_context_class);
+/*
+ * What the other ranks of a group have said within its timeout, for the text of a timeout: "; rank
+ * 1 waits in ...", or "".
+ */
+void rf_waits_text(const struct rf_group *group, char *text, size_t room)
+	RF_REQUIRES(rf_context_class);
 
 /* ---- listen.c ---- */
 
@@ -413,20 +501,26 @@ int rf_job_take(struct rf_context *ctx, const struct rf_comm_config *config)
  */
 void rf_job_drop(struct rf_context *ctx, unsigned int timeout_ms) RF_EXCLUDES(rf_context_class);
 
+/* ---- call.c. Under the lock. ---- */
+
+/* Starts a call that has been checked. On error the text is recorded. */
+int rf_request_start(struct rf_group *group, const struct rf_comm_call *call,
+		     struct rf_request **request) RF_REQUIRES(rf_context_class);
+/* Carries a call out that has been checked, of a communicator of one rank. */
+int rf_comm_call_alone(struct rf_comm *comm, const struct rf_comm_call *call)
+	RF_REQUIRES(rf_context_class);
+/* The same, with a request that is done. */
+int rf_request_alone(struct rf_comm *comm, const struct rf_comm_call *call,
+		     struct rf_request **request) RF_REQUIRES(rf_context_class);
+/* Returns the result of a completed request and releases it. May release the lock meanwhile. */
+int rf_request_take(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* There is something to send. Without the lock, too. */
+void rf_kick(struct rf_context *ctx);
+
 /* ---- many.c ---- */
 
 /* Waits for a request and takes it. until: RF_NEVER for the group's own deadline. */
 int rf_request_wait(struct rf_request *request, uint64_t until) RF_REQUIRES(rf_context_class);
-
-/* ---- call.c. Under the lock. ---- */
-
-/* On error the text is recorded. */
-int rf_request_start(struct rf_group *group, const void *send, void *recv, size_t count,
-		     struct rf_request **request) RF_REQUIRES(rf_context_class);
-/* Returns the result of a completed request and releases it. */
-int rf_request_take(struct rf_request *request) RF_REQUIRES(rf_context_class);
-/* There is something to send. Without the lock, too. */
-void rf_kick(struct rf_context *ctx);
 
 /* ---- room.c: what is known of the box's room. All under the lock. ---- */
 
@@ -444,6 +538,12 @@ bool rf_room_soon(const struct rf_context *ctx) RF_REQUIRES(rf_context_class);
 
 /* ---- group.c ---- */
 
+/*
+ * Makes a group of comm, together with its other ranks. lane: in addition to that of comm, "" for
+ * none. On error the text is recorded.
+ */
+int rf_group_make(struct rf_comm *comm, enum rf_schedule schedule, const char *lane,
+		  struct rf_group **out) RF_EXCLUDES(rf_context_class);
 /* Leaves and releases everything of a group, whatever its state. */
 void rf_group_end(struct rf_group *group, bool together) RF_EXCLUDES(rf_context_class);
 
@@ -456,5 +556,29 @@ void rf_group_resume(struct rf_group *group, struct rf_request *request)
 	RF_REQUIRES(rf_context_class);
 /* Before a group is destroyed: helps the others finish their last call. */
 void rf_group_finish(struct rf_group *group) RF_REQUIRES(rf_context_class);
+
+/* ---- leave.c ---- */
+
+/* Ends a group as its program wants it: outstanding calls, callbacks, its ring. NULL is allowed. */
+void rf_group_leave(struct rf_group *group) RF_EXCLUDES(rf_context_class);
+
+/* ---- settings.c ---- */
+
+/* Reads the settings of a communicator from its config and the environment. */
+int rf_comm_settings(struct rf_comm *comm, const struct rf_comm_config *config, char *why,
+		     size_t room);
+/* "mirror" */
+const char *rf_steering_name(enum rf_steering steering);
+
+/* ---- comm.c ---- */
+
+/*
+ * Makes a communicator of the job, which the caller has taken for it. members: the job's ranks,
+ * NULL for all. Drops the job and frees the communicator on failure, whose text is recorded.
+ */
+int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n, bool by_program,
+		 struct rf_comm **out) RF_EXCLUDES(rf_context_class);
+/* The group that carries a call. */
+struct rf_group *rf_comm_carrier(const struct rf_comm *comm, const struct rf_comm_call *call);
 
 #endif

@@ -22,55 +22,6 @@
 /* How long the end of the job waits if the end of its last communicator was in vain. */
 #define END_AGAIN_MS 100u
 
-static int schedule_setting(enum rf_schedule wanted, enum rf_schedule *schedule, char *why,
-			    size_t room)
-{
-	const char *text = rf_setting_text("RF_SCHEDULE");
-
-	*schedule = wanted;
-	if (wanted != RF_SCHEDULE_DEFAULT)
-		return RF_OK;
-	if (strcmp(text, "box") == 0)
-		*schedule = RF_SCHEDULE_BOX;
-	else if (strcmp(text, "ring") == 0)
-		*schedule = RF_SCHEDULE_RING;
-	if (*schedule != RF_SCHEDULE_DEFAULT)
-		return RF_OK;
-	snprintf(why, room, "RF_SCHEDULE=%s: expected box or ring", text);
-	return RF_ERR_INVALID;
-}
-
-static int comm_settings(struct rf_comm *comm, const struct rf_comm_config *config, char *why,
-			 size_t room)
-{
-	const char *box_ip = CONFIG(config, box_ip, NULL);
-	const char *name = CONFIG(config, name, NULL);
-	uint64_t timeout_ms = CONFIG(config, timeout_ms, 0);
-	uint64_t box_timeout_ms = 0;
-	int ret = RF_OK;
-
-	if (name && strlen(name) > RF_NAME_MAX) {
-		snprintf(why, room, "the name of a communicator is longer than %u bytes",
-			 RF_NAME_MAX);
-		return RF_ERR_INVALID;
-	}
-	snprintf(comm->name, sizeof(comm->name), "%s", name ? name : "");
-	if (!timeout_ms)
-		ret = rf_setting_number("RF_TIMEOUT", 1, 86400000, &timeout_ms, why, room);
-	if (!ret)
-		ret = rf_setting_number("RF_BOX_TIMEOUT", 10, 86400000, &box_timeout_ms, why, room);
-	if (!ret)
-		ret = rf_ip_parse("address of the box (RF_BOX_IP)",
-				  box_ip ? box_ip : rf_setting_text("RF_BOX_IP"), &comm->box_ip,
-				  why, room);
-	if (!ret)
-		ret = schedule_setting(CONFIG(config, schedule, RF_SCHEDULE_DEFAULT),
-				       &comm->schedule, why, room);
-	comm->timeout_ms = (unsigned int)timeout_ms;
-	comm->box_timeout_ms = (unsigned int)box_timeout_ms;
-	return ret;
-}
-
 /* Adds a process of the job as the next rank. */
 static int add_member(struct rf_comm *comm, unsigned int process, char *why, size_t room)
 {
@@ -223,9 +174,32 @@ static void comm_log(struct rf_comm *comm, bool by_program)
 		    comm->ctx->verbs ? "verbs" : "ringfold's own transport");
 }
 
-/* Makes a communicator of the job, which the caller has taken for it. Drops the job on failure. */
-static int comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n,
-		     struct rf_comm **out)
+/* Makes the group and fills in the communicator. */
+static int comm_carry(struct rf_comm *comm)
+{
+	struct rf_context *ctx = comm->ctx;
+
+	rf_lock(ctx);
+	comm->next = ctx->comms;
+	ctx->comms = comm;
+	rf_unlock(ctx);
+	return rf_group_make(comm, comm->schedule, "", &comm->group);
+}
+
+static void comm_unlink(struct rf_comm *comm)
+{
+	struct rf_comm **at;
+
+	rf_lock(comm->ctx);
+	for (at = &comm->ctx->comms; *at && *at != comm; at = &(*at)->next)
+		;
+	if (*at)
+		*at = comm->next;
+	rf_unlock(comm->ctx);
+}
+
+int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n, bool by_program,
+		 struct rf_comm **out)
 {
 	struct rf_context *ctx = comm->ctx;
 	char why[RF_TEXT_MAX];
@@ -233,17 +207,26 @@ static int comm_make(struct rf_comm *comm, const unsigned int *members, unsigned
 
 	if (!ret && comm->ranks > 1)
 		ret = comm_meet(comm, why, sizeof(why));
+	if (!ret) {
+		ret = comm_carry(comm);
+		memcpy(why, rf_error_text, sizeof(why));
+	}
 	if (ret) {
+		comm_unlink(comm);
 		rf_job_drop(ctx, ret == RF_ERR_RANK_LOST ? 0 : 1000);
 		free(comm);
 		return rf_fail(ctx, ret, "%s", why);
 	}
-	rf_lock(ctx);
-	comm->next = ctx->comms;
-	ctx->comms = comm;
-	rf_unlock(ctx);
+	comm_log(comm, by_program);
 	*out = comm;
 	return RF_OK;
+}
+
+struct rf_group *rf_comm_carrier(const struct rf_comm *comm, const struct rf_comm_call *call)
+{
+	/* a large call would take a larger group, if the communicator had one */
+	(void)call;
+	return comm->group;
 }
 
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
@@ -262,7 +245,7 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 	if (!comm)
 		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the communicator");
 	comm->ctx = ctx;
-	ret = comm_settings(comm, config, why, sizeof(why));
+	ret = rf_comm_settings(comm, config, why, sizeof(why));
 	if (ret)
 		rf_fail(ctx, ret, "%s", why);
 	else
@@ -271,17 +254,14 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		free(comm);
 		return ret;
 	}
-	ret = comm_make(comm, CONFIG(config, members, NULL), CONFIG(config, n_members, 0), out);
-	if (!ret)
-		comm_log(comm,
-			 CONFIG(config, schedule, RF_SCHEDULE_DEFAULT) != RF_SCHEDULE_DEFAULT);
-	return ret;
+	return rf_comm_make(comm, CONFIG(config, members, NULL), CONFIG(config, n_members, 0),
+			    CONFIG(config, schedule, RF_SCHEDULE_DEFAULT) != RF_SCHEDULE_DEFAULT,
+			    out);
 }
 
 int rf_comm_destroy(struct rf_comm *comm)
 {
 	struct rf_context *ctx;
-	struct rf_comm **at;
 	unsigned int bound;
 
 	if (!comm)
@@ -289,22 +269,14 @@ int rf_comm_destroy(struct rf_comm *comm)
 	ctx = comm->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
+	rf_group_leave(comm->group);
 	rf_lock(ctx);
-	if (comm->n_groups || comm->n_creations) {
-		rf_fail(ctx, RF_ERR_BUSY, "destroy the groups first");
-		rf_unlock(ctx);
-		return RF_ERR_BUSY;
-	}
 	bound = comm->status || comm->troubled ? 1000 : comm->timeout_ms;
 	rf_unlock(ctx);
 	/* who has not come now will not come to the end of the job, either */
 	if (rf_comm_gather(comm, comm->lane, "the end of a communicator", NULL, 0, NULL, bound))
 		bound = END_AGAIN_MS;
-	rf_lock(ctx);
-	for (at = &ctx->comms; *at != comm; at = &(*at)->next)
-		;
-	*at = comm->next;
-	rf_unlock(ctx);
+	comm_unlink(comm);
 	rf_job_drop(ctx, bound);
 	free(comm);
 	return RF_OK;
@@ -320,102 +292,23 @@ unsigned int rf_comm_ranks(const struct rf_comm *comm)
 	return comm->ranks;
 }
 
-int rf_comm_barrier(struct rf_comm *comm)
+int rf_comm_order(const struct rf_comm *comm, struct rf_order *order)
 {
-	char name[RF_STORE_KEY_MAX];
+	struct rf_order o;
+	size_t least =
+		offsetof(struct rf_order, place) + comm->ranks * sizeof(struct rf_rank_place);
+	size_t size = order ? order->size : 0;
 
 	if (rf_usable(comm->ctx))
 		return RF_ERR_INVALID;
+	if (size < least)
+		return rf_fail(comm->ctx, RF_ERR_INVALID,
+			       "order.size is not set, or too small for the places of all "
+			       "ranks: use RF_ORDER_INIT");
 	rf_lock(comm->ctx);
-	snprintf(name, sizeof(name), "barrier %u", comm->barriers++);
+	o = comm->group->order;
 	rf_unlock(comm->ctx);
-	return rf_comm_gather(comm, comm->lane, name, NULL, 0, NULL, comm->timeout_ms);
-}
-
-/* ---- split ---- */
-
-/* A rank's choice, for sorting: by color, then key, then rank. */
-struct choice {
-	int color, key;
-	unsigned int rank;
-};
-
-static int compare(const void *a, const void *b)
-{
-	const struct choice *x = a, *y = b;
-
-	if (x->color != y->color)
-		return x->color < y->color ? -1 : 1;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-/* Exchanges the choices. Fills members with the job's ranks of this color, in order. */
-static int choose(struct rf_comm *comm, int color, int key, unsigned int *members, unsigned int *n)
-{
-	uint8_t own[8], all[RF_RANKS_MAX * 8];
-	struct choice choices[RF_RANKS_MAX];
-	char name[RF_STORE_KEY_MAX];
-	int ret;
-
-	rf_put_be32(own, (uint32_t)color);
-	rf_put_be32(own + 4, (uint32_t)key);
-	rf_lock(comm->ctx);
-	snprintf(name, sizeof(name), "split %u", comm->splits++);
-	rf_unlock(comm->ctx);
-	ret = rf_comm_gather(comm, comm->lane, name, own, sizeof(own), all, comm->timeout_ms);
-	if (ret)
-		return ret;
-	for (unsigned int r = 0; r < comm->ranks; r++)
-		choices[r] = (struct choice){.color = (int)rf_get_be32(all + r * 8),
-					     .key = (int)rf_get_be32(all + r * 8 + 4),
-					     .rank = r};
-	qsort(choices, comm->ranks, sizeof(choices[0]), compare);
-	*n = 0;
-	for (unsigned int r = 0; r < comm->ranks; r++)
-		if (choices[r].color == color)
-			members[(*n)++] = comm->member[choices[r].rank];
+	o.size = size;
+	memcpy(order, &o, size < sizeof(o) ? size : sizeof(o));
 	return RF_OK;
-}
-
-int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name, struct rf_comm **part)
-{
-	unsigned int members[RF_RANKS_MAX], n = 0;
-	struct rf_context *ctx = comm->ctx;
-	struct rf_comm *made;
-	int ret;
-
-	if (rf_usable(ctx))
-		return RF_ERR_INVALID;
-	if (!part || (name && strlen(name) > RF_NAME_MAX))
-		return rf_fail(ctx, RF_ERR_INVALID,
-			       "part is NULL, or the name is longer than %u "
-			       "bytes",
-			       RF_NAME_MAX);
-	ret = choose(comm, color, key, members, &n);
-	if (ret)
-		return ret;
-	if (color < 0) {
-		*part = NULL;
-		return RF_OK;
-	}
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the communicator");
-	made->ctx = ctx;
-	snprintf(made->name, sizeof(made->name), "%s", name ? name : "");
-	made->timeout_ms = comm->timeout_ms;
-	made->box_timeout_ms = comm->box_timeout_ms;
-	made->schedule = comm->schedule;
-	made->box_ip = comm->box_ip;
-	ret = rf_job_take(ctx, NULL);
-	if (ret) {
-		free(made);
-		return ret;
-	}
-	ret = comm_make(made, members, n, part);
-	if (!ret)
-		comm_log(made, true);
-	return ret;
 }

@@ -1,7 +1,8 @@
-/* Who learns that a request has completed: a descriptor that becomes readable, a callback. */
+/* The end of a request, and who learns of it: a descriptor that becomes readable, a callback. */
 #include "host/api/api.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -44,12 +45,36 @@ void rf_request_taken(struct rf_request *r)
 {
 	struct rf_context *ctx = r->group->comm->ctx;
 
-	r->used = false;
+	r->group->used &= ~(UINT64_C(1) << (r - r->group->requests));
 	if (!r->told)
 		return;
 	r->told = false;
 	ctx->n_told--;
 	fd_update(ctx);
+}
+
+void rf_comm_call_done(struct rf_context *ctx, const struct rf_comm_call *call)
+{
+	ctx->calls++;
+	ctx->call_bytes +=
+		call->send_bytes > call->recv_bytes ? call->send_bytes : call->recv_bytes;
+}
+
+void rf_request_done(struct rf_request *r, int status)
+{
+	struct rf_context *ctx = r->group->comm->ctx;
+
+	rf_request_mem_drop(r);
+	free(r->counts);
+	r->counts = NULL;
+	r->done = true;
+	r->status = status;
+	r->group->outstanding--;
+	ctx->outstanding--;
+	if (status == RF_OK)
+		rf_comm_call_done(ctx, &r->call);
+	rf_request_tell(r);
+	pthread_cond_broadcast(&ctx->cond);
 }
 
 int rf_completion_fd(struct rf_context *ctx, int *fd)

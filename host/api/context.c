@@ -401,8 +401,8 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
 	if (!stats || stats->size < sizeof(stats->size))
 		return rf_fail(ctx, RF_ERR_INVALID, "stats.size is not set");
 	rf_lock(ctx);
-	s.reductions = ctx->reductions;
-	s.bytes_reduced = ctx->bytes_reduced;
+	s.calls = ctx->calls;
+	s.call_bytes = ctx->call_bytes;
 	s.sleeps = atomic_load(&ctx->sleeps);
 	s.registrations = ctx->memory.registrations;
 	s.registration_hits = ctx->memory.hits;

@@ -23,7 +23,9 @@ static bool next(struct rf_context *ctx, struct rf_callback *c) RF_REQUIRES(rf_c
 	memcpy(c->text, r->status ? r->group->text : "", r->status ? sizeof(c->text) : 1);
 	if (r->status)
 		r->group->reported = true;
-	r->used = false;
+	c->call = r->call;
+	c->ranks = r->group->comm->ranks;
+	r->group->used &= ~(UINT64_C(1) << (r - r->group->requests));
 	return true;
 }
 
@@ -43,6 +45,8 @@ void rf_deliver(struct rf_context *ctx)
 	while (next(ctx, &c)) {
 		rf_unlock(ctx);
 		delivering = true;
+		if (!c.status)
+			rf_comm_call_scale(&c.call, c.ranks);
 		c.done(c.arg, c.status, c.text);
 		delivering = false;
 		rf_lock(ctx);
@@ -73,14 +77,14 @@ int rf_on_completion(struct rf_request *request,
 	if (!done)
 		return rf_fail(ctx, RF_ERR_INVALID, "the callback is NULL");
 	rf_lock(ctx);
-	if (g->fallback > RF_FALLBACK_NONE) {
-		ret = rf_fail(
-			ctx, RF_ERR_INVALID,
-			"a group with RF_FALLBACK completes only calls that a thread waits for");
+	if (g->resume) {
+		ret = rf_fail(ctx, RF_ERR_INVALID,
+			      "a communicator with RF_FALLBACK completes only calls that a thread "
+			      "waits for");
 	} else {
 		if (request->done) {
 			rf_request_taken(request); /* from the descriptor's point of view */
-			request->used = true;
+			g->used |= UINT64_C(1) << (request - g->requests);
 		}
 		request->callback = done;
 		request->callback_arg = arg;

@@ -4,23 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void rf_request_done(struct rf_request *r, int status)
-{
-	struct rf_context *ctx = r->group->comm->ctx;
-
-	rf_request_mem_drop(r);
-	r->done = true;
-	r->status = status;
-	r->group->outstanding--;
-	ctx->outstanding--;
-	if (status == RF_OK) {
-		ctx->reductions++;
-		ctx->bytes_reduced += r->bytes;
-	}
-	rf_request_tell(r);
-	pthread_cond_broadcast(&ctx->cond);
-}
-
 static void group_announce(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_context *ctx = g->comm->ctx;
@@ -33,29 +16,61 @@ static void group_announce(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number, rf_member_text(g->member));
 }
 
+/* A call of the member has ended. */
+static void request_ended(struct rf_group *g, struct rf_request *r, int status)
+	RF_REQUIRES(rf_context_class)
+{
+	if (rf_fallback_takes(g->resume, status)) {
+		if (r->call.c.kind == RF_SCHEDULE_ALL_REDUCE) {
+			/* its caller carries it out */
+			rf_request_tell(r);
+			return;
+		}
+		rf_fallback_give_up(g->resume);
+	}
+	if (r->stage == RF_STAGE_COUNTS) {
+		rf_request_counted(r, status);
+		return;
+	}
+	if (g->resume && !status)
+		rf_fallback_succeeded(g->resume);
+	rf_request_done(r, status);
+}
+
+/* The member has failed. */
+static void note_failure(struct rf_group *g) RF_REQUIRES(rf_context_class)
+{
+	const char *name = g->comm->name;
+	char waits[420] = "";
+
+	if (!rf_member_status(g->member) || g->status)
+		return;
+	g->status = rf_member_status(g->member);
+	if (g->status == RF_ERR_TIMEOUT)
+		rf_waits_text(g, waits, sizeof(waits));
+	snprintf(g->text, sizeof(g->text), "%s%s%s%.511s%s", name[0] ? "communicator \"" : "", name,
+		 name[0] ? "\": " : "", rf_member_text(g->member), waits);
+	g->comm->troubled = true;
+	rf_log_line(&g->comm->ctx->log, RF_LOG_INFO, "group %u failed: %s", g->number, g->text);
+}
+
 void rf_group_events(struct rf_group *g)
 {
 	struct rf_member_event e;
 
-	if (rf_member_status(g->member) && !g->status) {
-		g->status = rf_member_status(g->member);
-		snprintf(g->text, sizeof(g->text), "%s", rf_member_text(g->member));
-		g->comm->troubled = true;
-		rf_log_line(&g->comm->ctx->log, RF_LOG_INFO, "group %u failed: %s", g->number,
-			    g->text);
-	}
+	note_failure(g);
 	while (rf_member_poll(g->member, &e)) {
+		/* what an event starts can fail, too */
+		note_failure(g);
 		if (e.kind == RF_MEMBER_ANNOUNCE)
 			group_announce(g);
-		else if (!rf_fallback_takes(g->resume, e.status)) {
-			if (g->resume && !e.status)
-				rf_fallback_succeeded(g->resume);
-			rf_request_done(&g->requests[e.id], e.status);
-		} else {
-			/* its caller carries it out */
-			rf_request_tell(&g->requests[e.id]);
-		}
+		else
+			request_ended(g, &g->requests[e.id], e.status);
 	}
+	note_failure(g);
+	/* a failure ends those, too, of which the member knows nothing yet */
+	if (g->status)
+		rf_group_pump(g);
 	if (g->changes == rf_member_changes(g->member))
 		return;
 	g->changes = rf_member_changes(g->member);

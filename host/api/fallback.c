@@ -28,23 +28,12 @@ static void fallback_gather(struct rf_group *g) RF_REQUIRES(rf_context_class)
 
 static void fallback_create(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
 	struct rf_context *ctx = g->comm->ctx;
-	enum rf_type type = rf_fallback_ring_type(g->resume);
-	enum rf_op op = rf_fallback_ring_op(g->resume);
 	struct rf_group *ring = NULL;
-	char name[RF_NAME_ROOM];
 	int ret;
 
-	/* in a lane of its own if the group has one */
-	snprintf(name, sizeof(name), "/ring of group %u", g->number);
-	if (g->name[0])
-		config.name = name;
-	config.schedule = RF_SCHEDULE_RING;
-	config.fallback = RF_FALLBACK_NONE;
-	config.timeout_ms = (unsigned int)(g->timeout_ns / RF_NS_PER_MS);
 	rf_unlock(ctx);
-	ret = rf_group_create(g->comm, type, op, &config, &ring);
+	ret = rf_group_make(g->comm, RF_SCHEDULE_RING, "ring", &ring);
 	rf_lock(ctx);
 	g->ring = ring;
 	rf_fallback_created(g->resume, ret, rf_error_text);
@@ -52,10 +41,19 @@ static void fallback_create(struct rf_group *g) RF_REQUIRES(rf_context_class)
 
 static void fallback_call(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
-	struct rf_fallback_call call = *rf_fallback_call(g->resume);
+	const struct rf_fallback_call *want = rf_fallback_call(g->resume);
+	size_t bytes = want->count * rf_type_size(want->type);
+	struct rf_comm_call call = {.c = {.kind = RF_SCHEDULE_ALL_REDUCE,
+					  .type = (enum rf_arith_type)want->type,
+					  .op = (enum rf_arith_op)want->op,
+					  .count = want->count,
+					  .send = want->send,
+					  .recv = want->recv},
+				    .send_bytes = bytes,
+				    .recv_bytes = bytes};
 	struct rf_context *ctx = g->comm->ctx;
 	struct rf_request *r;
-	int ret = rf_request_start(g->ring, call.send, call.recv, call.count, &r);
+	int ret = rf_request_start(g->ring, &call, &r);
 
 	if (!ret) {
 		rf_kick(ctx);

@@ -12,21 +12,16 @@
 
 struct rf_creation {
 	struct rf_context *ctx;
-	struct rf_comm *parent; /* of a group; NULL: a communicator is made */
 	pthread_t thread;
 	atomic_bool cancel;
 	/* copies of what the caller has given */
 	struct rf_comm_config comm_config;
-	struct rf_group_config group_config;
-	enum rf_type type;
-	enum rf_op op;
 	char *texts[4];
 	unsigned int *members;
 	/* the result; read once done is set */
 	bool done RF_LOCKED;
 	int status;
 	struct rf_comm *comm;
-	struct rf_group *group;
 	char text[RF_TEXT_MAX];
 };
 
@@ -63,16 +58,6 @@ static bool keep_comm(struct rf_creation *c, const struct rf_comm_config *from)
 	return true;
 }
 
-static bool keep_group(struct rf_creation *c, const struct rf_group_config *from)
-{
-	struct rf_group_config *to = &c->group_config;
-	size_t size = from ? from->size : 0;
-
-	memcpy(to, from ? from : to, size < sizeof(*to) ? size : sizeof(*to));
-	to->size = sizeof(*to);
-	return keep(c, 0, &to->name);
-}
-
 static void creation_free(struct rf_creation *c)
 {
 	/* the key */
@@ -91,10 +76,7 @@ static void *make(void *arg)
 	struct rf_creation *c = arg;
 
 	rf_cancel = &c->cancel;
-	if (c->parent)
-		c->status = rf_group_create(c->parent, c->type, c->op, &c->group_config, &c->group);
-	else
-		c->status = rf_comm_create(c->ctx, &c->comm_config, &c->comm);
+	c->status = rf_comm_create(c->ctx, &c->comm_config, &c->comm);
 	if (c->status)
 		memcpy(c->text, rf_error_text, sizeof(c->text));
 	rf_cancel = NULL;
@@ -116,9 +98,7 @@ static int start(struct rf_creation *c, bool kept, struct rf_creation **out)
 		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the creation");
 	}
 	rf_lock(ctx);
-	ctx->n_creations += !c->parent;
-	if (c->parent)
-		c->parent->n_creations++;
+	ctx->n_creations++;
 	rf_unlock(ctx);
 	/* block all signals: the application's signals must not arrive on this thread */
 	sigfillset(&all);
@@ -130,9 +110,7 @@ static int start(struct rf_creation *c, bool kept, struct rf_creation **out)
 		return RF_OK;
 	}
 	rf_lock(ctx);
-	ctx->n_creations -= !c->parent;
-	if (c->parent)
-		c->parent->n_creations--;
+	ctx->n_creations--;
 	rf_unlock(ctx);
 	creation_free(c);
 	return rf_fail(ctx, RF_ERR_SYSTEM, "cannot start a thread: %s", strerror(ret));
@@ -154,27 +132,6 @@ int rf_comm_icreate(struct rf_context *ctx, const struct rf_comm_config *config,
 		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the creation");
 	c->ctx = ctx;
 	return start(c, keep_comm(c, config), creation);
-}
-
-int rf_group_icreate(struct rf_comm *comm, enum rf_type type, enum rf_op op,
-		     const struct rf_group_config *config, struct rf_creation **creation)
-{
-	struct rf_creation *c;
-
-	if (rf_usable(comm->ctx))
-		return RF_ERR_INVALID;
-	if (!creation || (config && config->size < sizeof(config->size)))
-		return rf_fail(comm->ctx, RF_ERR_INVALID,
-			       "creation is NULL, or config.size is not set: use "
-			       "RF_GROUP_CONFIG_INIT");
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return rf_fail(comm->ctx, RF_ERR_NO_MEMORY, "no memory for the creation");
-	c->ctx = comm->ctx;
-	c->parent = comm;
-	c->type = type;
-	c->op = op;
-	return start(c, keep_group(c, config), creation);
 }
 
 /* ---- its end ---- */
@@ -200,9 +157,7 @@ static int finish(struct rf_creation *c)
 
 	pthread_join(c->thread, NULL);
 	rf_lock(ctx);
-	ctx->n_creations -= !c->parent;
-	if (c->parent)
-		c->parent->n_creations--;
+	ctx->n_creations--;
 	rf_unlock(ctx);
 	if (status)
 		rf_fail(ctx, status, "%s", c->text);
@@ -210,45 +165,23 @@ static int finish(struct rf_creation *c)
 	return status;
 }
 
-static int created(struct rf_creation *c, bool group, unsigned int timeout_ms, void *to)
-{
-	uint64_t until = timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
-
-	if (rf_usable(c->ctx))
-		return RF_ERR_INVALID;
-	if (!to || group != (c->parent != NULL))
-		return rf_fail(c->ctx, RF_ERR_INVALID, "the creation is of a %s",
-			       c->parent ? "group" : "communicator");
-	if (!ended(c, until))
-		return rf_fail(c->ctx, RF_IN_PROGRESS, "not created after %u ms", timeout_ms);
-	return RF_OK;
-}
-
 int rf_comm_created(struct rf_creation *creation, unsigned int timeout_ms, struct rf_comm **comm)
 {
+	uint64_t until = timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
+	struct rf_context *ctx = creation->ctx;
 	struct rf_comm *made;
-	int ret = created(creation, false, timeout_ms, comm);
+	int ret;
 
-	if (ret)
-		return ret;
+	if (rf_usable(ctx))
+		return RF_ERR_INVALID;
+	if (!comm)
+		return rf_fail(ctx, RF_ERR_INVALID, "comm is NULL");
+	if (!ended(creation, until))
+		return rf_fail(ctx, RF_IN_PROGRESS, "not created after %u ms", timeout_ms);
 	made = creation->comm;
 	ret = finish(creation);
 	if (!ret)
 		*comm = made;
-	return ret;
-}
-
-int rf_group_created(struct rf_creation *creation, unsigned int timeout_ms, struct rf_group **group)
-{
-	struct rf_group *made;
-	int ret = created(creation, true, timeout_ms, group);
-
-	if (ret)
-		return ret;
-	made = creation->group;
-	ret = finish(creation);
-	if (!ret)
-		*group = made;
 	return ret;
 }
 

@@ -1,4 +1,4 @@
-/* Which rank was last: fetches the box's LAG page for rf_group_stragglers(). */
+/* Which rank was last: fetches the box's LAG page for rf_comm_stragglers(). */
 #include "host/api/api.h"
 
 #include <string.h>
@@ -62,9 +62,10 @@ static void take(struct rf_stragglers *s, const struct rf_ctl_lag_page *page)
 	}
 }
 
-int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers)
+int rf_comm_stragglers(struct rf_comm *comm, struct rf_stragglers *stragglers)
 {
-	struct rf_context *ctx = group->comm->ctx;
+	struct rf_context *ctx = comm->ctx;
+	struct rf_group *group = comm->group;
 	const struct rf_ctl_lag_page *page = NULL;
 	struct rf_stragglers s = {0};
 	size_t size = stragglers ? stragglers->size : 0;
@@ -81,7 +82,7 @@ int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers
 	ret = rf_member_window(group->member)
 		      ? RF_OK
 		      : rf_fail(ctx, RF_ERR_INVALID,
-				"this group does not use the box, so lags are not measured");
+				"this communicator does not use the box, so lags are not measured");
 	ctx->outstanding++;
 	while (!ret) {
 		ret = ask(group, next, &page);

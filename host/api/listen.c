@@ -65,9 +65,12 @@ void rf_job_listen(struct rf_context *ctx)
 	for (unsigned int k = 0; k < ctx->n_announces; k++)
 		rf_store_announce(store, ctx->announces[k].status, ctx->announces[k].text);
 	ctx->n_announces = 0;
+	rf_waits_say(ctx, rf_now());
 	while ((ret = rf_store_poll(store, &e)) != 0) {
 		if (ret > 0 && e.status == RF_ERR_RANK_LOST && !e.text[0])
 			lost_rank(ctx, e.rank);
+		else if (ret > 0 && e.status == RF_IN_PROGRESS)
+			rf_waits_heard(ctx, e.rank, e.text);
 		else if (ret > 0)
 			announced(ctx, &e);
 		for (comm = ret < 0 ? ctx->comms : NULL; comm; comm = comm->next)

@@ -285,6 +285,15 @@ static void mem_give(struct rf_mem *m) RF_REQUIRES(rf_context_class)
 	mem_free(m);
 }
 
+int rf_mem_check(struct rf_context *ctx, const struct rf_buffers *b)
+{
+	if (b->recv_bytes && !known_readable(ctx, (uintptr_t)b->recv, b->recv_bytes))
+		return refuse(ctx, b->recv, b->recv_bytes);
+	if (b->send_bytes && !known_readable(ctx, (uintptr_t)b->send, b->send_bytes))
+		return refuse(ctx, b->send, b->send_bytes);
+	return RF_OK;
+}
+
 int rf_request_mem_take(struct rf_request *r, const struct rf_buffers *b, unsigned int how)
 {
 	struct rf_context *ctx = r->group->comm->ctx;
@@ -305,9 +314,22 @@ int rf_request_mem_take(struct rf_request *r, const struct rf_buffers *b, unsign
 	return ret;
 }
 
+int rf_request_mem_own(struct rf_request *r, void *addr, size_t bytes)
+{
+	struct rf_context *ctx = r->group->comm->ctx;
+
+	if (r->mem[2]) {
+		mem_give(r->mem[2]);
+		r->mem[2] = NULL;
+	}
+	return ctx->verbs
+		       ? mem_take(ctx, addr, bytes, true, RF_MEM_NIC | RF_MEM_TOUCHED, &r->mem[2])
+		       : RF_OK;
+}
+
 void rf_request_mem_drop(struct rf_request *r)
 {
-	for (unsigned int k = 0; k < 2; k++) {
+	for (unsigned int k = 0; k < 3; k++) {
 		if (r->mem[k])
 			mem_give(r->mem[k]);
 		r->mem[k] = NULL;

@@ -1,31 +1,10 @@
 /*
- * The API's all-reduce: start, test, wait, abort.
+ * Requests: test, wait; abort.
  */
 #include "host/api/api.h"
 
 #include <limits.h>
 #include <stdio.h>
-
-int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t count,
-		  struct rf_request **request)
-{
-	struct rf_context *ctx = group->comm->ctx;
-	int ret;
-
-	if (rf_usable(ctx))
-		return RF_ERR_INVALID;
-	if (!request)
-		return rf_fail(ctx, RF_ERR_INVALID, "request is NULL");
-	rf_lock(ctx);
-	ret = rf_request_start(group, send, recv, count, request);
-	if (!ret && ctx->manual)
-		rf_round(ctx);
-	rf_unlock(ctx);
-	if (!ret)
-		rf_kick(ctx);
-	rf_deliver(ctx);
-	return ret;
-}
 
 int rf_test(struct rf_request *request)
 {
@@ -86,34 +65,16 @@ int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 	return ret;
 }
 
-int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t count)
+int rf_comm_abort(struct rf_comm *comm)
 {
-	struct rf_context *ctx = group->comm->ctx;
-	struct rf_request *r;
-	int ret;
+	struct rf_context *ctx = comm->ctx;
+	struct rf_group *g = comm->group;
 
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
-	ret = rf_request_start(group, send, recv, count, &r);
-	if (!ret) {
-		rf_kick(ctx);
-		ret = rf_request_wait(r, RF_NEVER);
-	}
-	rf_unlock(ctx);
-	return ret;
-}
-
-int rf_abort(struct rf_group *group)
-{
-	struct rf_context *ctx = group->comm->ctx;
-
-	if (rf_usable(ctx))
-		return RF_ERR_INVALID;
-	rf_lock(ctx);
-	rf_group_fail(group->ring ? group->ring : group, true, RF_ERR_ABORTED,
-		      "rf_abort() was called");
-	group->reported = true;
+	rf_group_fail(g->ring ? g->ring : g, true, RF_ERR_ABORTED, "rf_comm_abort() was called");
+	g->reported = true;
 	/* the others must be notified even if this rank makes no further call */
 	if (ctx->manual)
 		rf_round(ctx);

@@ -29,36 +29,35 @@ static void capture(struct rf_context *ctx, enum rf_pcapng_dir dir, const uint8_
 		rf_context_pcap_end(ctx);
 }
 
-/* ARP: it may be for the client of every box. */
-#define ANY_BOX UINT32_MAX
-
-/* The box that a frame may come from, if it may be for a client: ARP, or IPv4. 0: it is neither. */
-static uint32_t for_client(const uint8_t *frame, size_t len)
+/*
+ * Whether a frame may be for a control client: ARP, or IPv4 from the UDP port of the box's answers.
+ * They come from the box or one of its ports, and so do results.
+ */
+static bool for_client(const uint8_t *frame, size_t len)
 {
 	size_t l2 = 12;
 	uint16_t type;
 
 	if (len < 60)
-		return 0;
+		return false;
 	if (rf_get_be16(frame + l2) == RF_INET_TYPE_VLAN)
 		l2 += 4;
 	type = rf_get_be16(frame + l2);
 	if (type == RF_INET_TYPE_ARP)
-		return ANY_BOX;
-	return type == RF_INET_TYPE_IPV4 ? rf_get_be32(frame + l2 + 2 + 12) : 0;
+		return true;
+	return type == RF_INET_TYPE_IPV4 && rf_get_be16(frame + l2 + 2 + 20) == RF_CTL_UDP_PORT;
 }
 
 static void frame_in(struct rf_context *ctx, uint64_t now, const uint8_t *frame, size_t len)
 	RF_REQUIRES(rf_context_class)
 {
-	uint32_t from = for_client(frame, len);
+	bool maybe = for_client(frame, len);
 	struct rf_group *g;
 
 	if (ctx->pcap)
 		capture(ctx, RF_PCAPNG_IN, frame, len);
-	for (g = from ? ctx->groups : NULL; g; g = g->next) {
-		if ((from != ANY_BOX && from != g->comm->box_ip) ||
-		    !rf_member_rx(g->member, now, frame, len))
+	for (g = maybe ? ctx->groups : NULL; g; g = g->next) {
+		if (!rf_member_rx(g->member, now, frame, len))
 			continue;
 		/* a caller may be waiting for this answer */
 		pthread_cond_broadcast(&ctx->cond);

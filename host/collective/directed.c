@@ -297,6 +297,18 @@ uint32_t rf_directed_outstanding(const struct rf_directed *g)
 	return g->started - g->polled;
 }
 
+bool rf_directed_waiting(const struct rf_directed *g, struct rf_directed_waiting *w)
+{
+	uint32_t left = rf_directed_outstanding(g);
+
+	if (left == 0)
+		return false;
+	w->number = g->number - left;
+	w->immediate = g->calls[g->polled & g->call_mask].c.immediate;
+	w->index = g->recv_done.index;
+	return true;
+}
+
 void rf_directed_failure(const struct rf_directed *g, struct rf_directed_failure *failure)
 {
 	*failure = g->failure;

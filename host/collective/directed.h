@@ -106,6 +106,16 @@ int rf_directed_poll(struct rf_directed *group, struct rf_coll_done *done);
 /* Calls started and not yet polled. */
 uint32_t rf_directed_outstanding(const struct rf_directed *group);
 
+/* The oldest call that is not finished: what it waits for. */
+struct rf_directed_waiting {
+	uint64_t number;    /* of the call: cfg.first_call is the first one */
+	uint32_t immediate; /* of its next message: collective, type, operation */
+	uint32_t index;     /* of the next result */
+};
+
+/* Returns false if there is none. */
+bool rf_directed_waiting(const struct rf_directed *group, struct rf_directed_waiting *waiting);
+
 /* What an error was about. */
 struct rf_directed_failure {
 	int channel; /* 0: to the next rank, 1: from the previous one */

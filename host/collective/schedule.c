@@ -1,6 +1,7 @@
 #include "host/collective/schedule.h"
 
 #include "proto/rf_bytes.h"
+#include "proto/rf_imm.h"
 #include "proto/rf_crc32.h"
 
 /* Who gives, and who wants, the pieces of a block. */
@@ -14,62 +15,61 @@ enum who {
 };
 
 struct kind {
-	const char *name;
 	enum who gives, wants;
-	bool blocks, root, reduces;
-	bool send_blocks, recv_blocks; /* the buffer holds all blocks */
+	struct rf_schedule_shape shape; /* send_blocks, recv_blocks: the buffer holds all blocks */
 };
 
 static const struct kind kinds[] = {
-	[RF_SCHEDULE_ALL_REDUCE] = {"all-reduce", EVERYBODY, EVERYBODY, .reduces = true},
-	[RF_SCHEDULE_REDUCE] = {"reduce", EVERYBODY, ROOT, .root = true, .reduces = true},
-	[RF_SCHEDULE_BROADCAST] = {"broadcast", ROOT, OTHERS, .root = true},
-	[RF_SCHEDULE_REDUCE_SCATTER] = {"reduce-scatter", EVERYBODY, OWNER, .blocks = true,
-					.reduces = true, .send_blocks = true},
-	[RF_SCHEDULE_ALL_GATHER] = {"all-gather", OWNER, STRANGERS, .blocks = true,
-				    .recv_blocks = true},
-	[RF_SCHEDULE_GATHER] = {"gather", OWNER, ROOT, .blocks = true, .root = true,
-				.recv_blocks = true},
-	[RF_SCHEDULE_SCATTER] = {"scatter", ROOT, OWNER, .blocks = true, .root = true,
-				 .send_blocks = true},
-	[RF_SCHEDULE_BARRIER] = {"barrier", NOBODY, NOBODY, .blocks = false},
+	[RF_SCHEDULE_ALL_REDUCE] = {EVERYBODY, EVERYBODY, {.reduces = true}},
+	[RF_SCHEDULE_REDUCE] = {EVERYBODY, ROOT, {.root = true, .reduces = true}},
+	[RF_SCHEDULE_BROADCAST] = {ROOT, OTHERS, {.root = true}},
+	[RF_SCHEDULE_REDUCE_SCATTER] = {EVERYBODY,
+					OWNER,
+					{.blocks = true, .reduces = true, .send_blocks = true}},
+	[RF_SCHEDULE_ALL_GATHER] = {OWNER, STRANGERS, {.blocks = true, .recv_blocks = true}},
+	[RF_SCHEDULE_GATHER] = {OWNER, ROOT, {.blocks = true, .root = true, .recv_blocks = true}},
+	[RF_SCHEDULE_SCATTER] = {ROOT, OWNER, {.blocks = true, .root = true, .send_blocks = true}},
+	[RF_SCHEDULE_BARRIER] = {NOBODY, NOBODY, {.blocks = false}},
 };
-
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 const char *rf_schedule_name(enum rf_collective_kind kind)
 {
-	return (unsigned int)kind < KINDS ? kinds[kind].name : NULL;
+	return rf_imm_kind_name((unsigned int)kind);
+}
+
+const struct rf_schedule_shape *rf_schedule_shape(enum rf_collective_kind kind)
+{
+	return &kinds[kind].shape;
 }
 
 bool rf_schedule_has_blocks(enum rf_collective_kind kind)
 {
-	return kinds[kind].blocks;
+	return kinds[kind].shape.blocks;
 }
 
 bool rf_schedule_reduces(enum rf_collective_kind kind)
 {
-	return kinds[kind].reduces;
+	return kinds[kind].shape.reduces;
 }
 
 bool rf_schedule_has_root(enum rf_collective_kind kind)
 {
-	return kinds[kind].root;
+	return kinds[kind].shape.root;
 }
 
 bool rf_schedule_sends_blocks(enum rf_collective_kind kind)
 {
-	return kinds[kind].send_blocks;
+	return kinds[kind].shape.send_blocks;
 }
 
 bool rf_schedule_receives_blocks(enum rf_collective_kind kind)
 {
-	return kinds[kind].recv_blocks;
+	return kinds[kind].shape.recv_blocks;
 }
 
 bool rf_schedule_travels(enum rf_collective_kind kind, uint32_t root, uint32_t block)
 {
-	return !(kinds[kind].blocks && kinds[kind].root && block == root);
+	return !(kinds[kind].shape.blocks && kinds[kind].shape.root && block == root);
 }
 
 static bool is_one(enum who who, uint32_t root, uint32_t block, uint32_t rank)

@@ -33,6 +33,12 @@ enum rf_collective_kind {
 /* "all-reduce", ...; NULL beyond the collectives. Static text. */
 const char *rf_schedule_name(enum rf_collective_kind kind);
 
+/* The answers of the functions below that depend on the collective alone. */
+struct rf_schedule_shape {
+	bool blocks, root, reduces, send_blocks, recv_blocks;
+};
+const struct rf_schedule_shape *rf_schedule_shape(enum rf_collective_kind kind);
+
 /* Whether the collective has a block for each rank, adds operands, has a root. */
 bool rf_schedule_has_blocks(enum rf_collective_kind kind);
 bool rf_schedule_reduces(enum rf_collective_kind kind);

@@ -33,8 +33,9 @@ const struct rf_setting rf_settings[] = {
 	{"RF_BOX_IP", "10.0.0.254", "IPv4 address of the box"},
 	{"RF_MTU", "1024", "payload bytes per packet: 256, 512, 1024, 2048 or 4096"},
 	{"RF_SCHEDULE", "box", "who adds: box or ring"},
-	{"RF_SLOTS", "512", "slots requested from the box for a group, a power of two from 16"},
-	{"RF_TRANSPARENT", "0", "1: the box sends no NAK and no RNR NAK"},
+	{"RF_STEERING", "mirror",
+	 "how packets reach the box: mirror (its own addresses) or ring (a rule at each switch port)"},
+	{"RF_SLOTS", "64", "slots requested from the box, a power of two from 16"},
 	{"RF_SELECTIVE", "0", "1: only lost packets are sent again; not over verbs"},
 	{"RF_STRAGGLER", "0",
 	 "RNR timer code, 1 to 31, with which the box answers repeats while other ranks are late; "

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/control/client.h"
+#include "proto/rf_imm.h"
 
 /* Number of ranks listed one by one; the rest is only counted. */
 #define RANKS_NAMED 16u
@@ -185,10 +186,14 @@ static bool has_index(unsigned int reason)
 
 static void add_value(struct line *l, unsigned int what, uint32_t value)
 {
-	if (what == RF_CTL_WHAT_LENGTH)
+	char call[80];
+
+	if (what == RF_CTL_WHAT_LENGTH) {
 		add(l, "%u bytes", value);
-	else
-		add(l, "immediate %08x", value);
+		return;
+	}
+	rf_imm_text(value, call, sizeof(call));
+	add(l, "%s (immediate %08x)", call, value);
 }
 
 /* Which box it was, and both sides of a disagreement. */

@@ -1,6 +1,10 @@
 /* The collective of a member: the all-reduce of a group, or all of a directed group. */
 #include "host/member/internal.h"
 
+#include <stdio.h>
+
+#include "proto/rf_imm.h"
+
 struct rf_directed_call rf_member_all_reduce(const struct rf_member *m, const void *send,
 					     void *recv, size_t count)
 {
@@ -16,10 +20,10 @@ int rf_member_coll_start(struct rf_member *m, uint64_t id, const struct rf_direc
 {
 	if (m->directed)
 		return rf_directed_start(m->directed, id, call);
-	if (call->kind != RF_SCHEDULE_ALL_REDUCE || call->type != (enum rf_arith_type)m->cfg.type ||
-	    call->op != (enum rf_arith_op)m->cfg.op)
+	if (call->kind != RF_SCHEDULE_ALL_REDUCE)
 		return RF_COLL_E_INVALID;
-	return rf_coll_start(m->coll, id, call->send, call->recv, (size_t)call->count);
+	return rf_coll_start_as(m->coll, id, call->type, call->op, call->send, call->recv,
+				(size_t)call->count);
 }
 
 int rf_member_coll_progress(struct rf_member *m)
@@ -68,6 +72,20 @@ int rf_member_call(struct rf_member *m, unsigned int id, const void *send, void 
 	struct rf_directed_call call = rf_member_all_reduce(m, send, recv, count);
 
 	return rf_member_collective(m, id, &call, now);
+}
+
+void rf_member_call_text(const struct rf_member *m, char *text, size_t room)
+{
+	struct rf_directed_waiting w;
+	char call[80];
+
+	text[0] = '\0';
+	if (!m->directed || !rf_directed_waiting(m->directed, &w))
+		return;
+	rf_imm_text(w.immediate, call, sizeof(call));
+	/* the check of the path was call 0 */
+	snprintf(text, room, "%s (call %llu, index %u)", call,
+		 (unsigned long long)w.number + !m->cfg.prove, w.index & 0xffffffu);
 }
 
 unsigned int rf_member_calls(const struct rf_member *m)

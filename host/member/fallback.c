@@ -16,8 +16,10 @@
 
 /* A copy of an operand, kept in case the box fails. The driver owns the memory. */
 struct kept {
-	void *copy, *recv;
+	void *copy, *recv; /* copy NULL: not an all-reduce */
 	size_t count;
+	enum rf_type type;
+	enum rf_op op;
 };
 
 /* The call that is carried out over the ring. */
@@ -100,11 +102,15 @@ unsigned int rf_fallback_turn(const struct rf_fallback_state *f)
 	return f->n_done & 1;
 }
 
-void rf_fallback_keep(struct rf_fallback_state *f, void *copy, const void *send, void *recv,
-		      size_t count)
+void rf_fallback_keep(struct rf_fallback_state *f, void *copy, const struct rf_directed_call *call)
 {
-	f->kept[f->n_done & 1] = (struct kept){.copy = copy, .recv = recv, .count = count};
-	memcpy(copy, send, count * rf_type_size(f->cfg.type));
+	f->kept[f->n_done & 1] = (struct kept){.copy = copy,
+					       .recv = call->recv,
+					       .count = (size_t)call->count,
+					       .type = (enum rf_type)call->type,
+					       .op = (enum rf_op)call->op};
+	if (copy && call->count)
+		memcpy(copy, call->send, (size_t)call->count * rf_arith_size(call->type));
 }
 
 void rf_fallback_succeeded(struct rf_fallback_state *f)
@@ -139,7 +145,7 @@ static void over(struct rf_fallback_state *f, int status, const char *text)
 static void exact_block(struct rf_fallback_state *f)
 {
 	struct task *t = &f->task;
-	size_t size = rf_type_size(f->cfg.type);
+	size_t size = rf_type_size(t->kept->type);
 	size_t words;
 
 	t->step = t->kept->count - t->at;
@@ -149,8 +155,11 @@ static void exact_block(struct rf_fallback_state *f)
 	memset(f->room, 0, words * 4 * f->cfg.ranks);
 	memcpy(f->room + words * f->cfg.rank, (const char *)t->kept->copy + t->at * size,
 	       t->step * size);
-	f->call = (struct rf_fallback_call){
-		.send = f->room, .recv = f->room, .count = words * f->cfg.ranks};
+	f->call = (struct rf_fallback_call){.send = f->room,
+					    .recv = f->room,
+					    .count = words * f->cfg.ranks,
+					    .type = RF_INT32,
+					    .op = RF_SUM};
 	f->action = RF_FALLBACK_CALL;
 }
 
@@ -162,11 +171,19 @@ static void task_begin(struct rf_fallback_state *f, const struct kept *k, bool f
 			   .result = for_others ? k->copy : k->recv,
 			   .for_others = for_others,
 			   .step = k->count};
+	if (!k->copy) {
+		over(f, RF_ERR_INTERNAL, "the call is not an all-reduce");
+		return;
+	}
 	if (f->room) {
 		exact_block(f);
 		return;
 	}
-	f->call = (struct rf_fallback_call){.send = k->copy, .recv = t->result, .count = k->count};
+	f->call = (struct rf_fallback_call){.send = k->copy,
+					    .recv = t->result,
+					    .count = k->count,
+					    .type = k->type,
+					    .op = k->op};
 	f->action = RF_FALLBACK_CALL;
 }
 
@@ -204,12 +221,12 @@ void rf_fallback_add(struct rf_fallback_state *f)
 {
 	struct task *t = &f->task;
 	const void *inputs[RF_RANKS_MAX];
-	size_t size = rf_type_size(f->cfg.type), words = (t->step * size + 3) / 4;
+	size_t size = rf_type_size(t->kept->type), words = (t->step * size + 3) / 4;
 	int ret;
 
 	for (unsigned int r = 0; r < f->cfg.ranks; r++)
 		inputs[r] = f->room + words * r;
-	ret = rf_order_apply(&f->cfg.order, f->cfg.type, f->cfg.op, inputs,
+	ret = rf_order_apply(&f->cfg.order, t->kept->type, t->kept->op, inputs,
 			     t->result + t->at * size, t->step);
 	t->at += t->step;
 	if (ret)
@@ -318,16 +335,6 @@ enum rf_fallback_action rf_fallback_action(const struct rf_fallback_state *f)
 const struct rf_member_gather *rf_fallback_gather(const struct rf_fallback_state *f)
 {
 	return &f->gather;
-}
-
-enum rf_type rf_fallback_ring_type(const struct rf_fallback_state *f)
-{
-	return f->cfg.kind == RF_FALLBACK_EXACT ? RF_INT32 : f->cfg.type;
-}
-
-enum rf_op rf_fallback_ring_op(const struct rf_fallback_state *f)
-{
-	return f->cfg.kind == RF_FALLBACK_EXACT ? RF_SUM : f->cfg.op;
 }
 
 const struct rf_fallback_call *rf_fallback_call(const struct rf_fallback_state *f)

@@ -7,6 +7,9 @@
  * are kept. This is sufficient: a completed result contains every rank's operand, so every rank has
  * started that call and finished the one before. Hence ranks differ by at most one call.
  *
+ * Only all-reduces continue. When the box fails in another collective, the caller gives up, and no
+ * rank continues without this one.
+ *
  *	rf_fallback_create(&cfg, &f);		once the group is RUNNING
  *	rf_fallback_keep(f, copy, ...);		before each call; then the call, through the box ...
  *	rf_fallback_succeeded(f);		... which has succeeded, or
@@ -36,8 +39,6 @@ struct rf_fallback_cfg {
 	enum rf_fallback kind; /* not DEFAULT */
 	unsigned int rank, ranks;
 	unsigned int number; /* of the group */
-	enum rf_type type;
-	enum rf_op op;
 	uint64_t timeout_ns;
 	struct rf_order order; /* of the group; its schedule is that of the group */
 };
@@ -46,7 +47,9 @@ struct rf_fallback_cfg {
 struct rf_fallback_call {
 	const void *send;
 	void *recv;
-	size_t count; /* elements of the ring's type */
+	size_t count;
+	enum rf_type type;
+	enum rf_op op;
 };
 
 struct rf_fallback_state;
@@ -66,11 +69,11 @@ bool rf_fallback_takes(const struct rf_fallback_state *f, int status);
 /* Which of the caller's two copies the next call overwrites: 0 or 1. */
 unsigned int rf_fallback_turn(const struct rf_fallback_state *f);
 /*
- * Copies the operand of the next call. copy: the caller's memory for count elements. It must stay
- * until rf_fallback_turn() returns its number again. The machine may overwrite it.
+ * Copies the operand of the next call, an all-reduce. copy: the caller's memory for its elements.
+ * It must stay until rf_fallback_turn() returns its number again. The machine may overwrite it.
+ * NULL for any other collective.
  */
-void rf_fallback_keep(struct rf_fallback_state *f, void *copy, const void *send, void *recv,
-		      size_t count);
+void rf_fallback_keep(struct rf_fallback_state *f, void *copy, const struct rf_directed_call *call);
 /* The box has completed the call. */
 void rf_fallback_succeeded(struct rf_fallback_state *f);
 /* The group does not continue: its caller has given the call up. */
@@ -84,9 +87,6 @@ void rf_fallback_finish(struct rf_fallback_state *f, int status, const char *tex
 enum rf_fallback_action rf_fallback_action(const struct rf_fallback_state *f);
 /* Valid while the action is GATHER. */
 const struct rf_member_gather *rf_fallback_gather(const struct rf_fallback_state *f);
-/* Type and operation of the ring. */
-enum rf_type rf_fallback_ring_type(const struct rf_fallback_state *f);
-enum rf_op rf_fallback_ring_op(const struct rf_fallback_state *f);
 /* Valid while the action is CALL. */
 const struct rf_fallback_call *rf_fallback_call(const struct rf_fallback_state *f);
 

@@ -229,7 +229,7 @@ static unsigned int look_at_client(struct rf_member *m, uint64_t now)
 static void check_stall(struct rf_member *m, uint64_t now)
 {
 	uint64_t mark = m->cfg.ranks > 1 ? m->pair->ops->moved(m->pair) : 0;
-	char stragglers[300];
+	char stragglers[300], call[128];
 
 	if (mark != m->moved || !m->open) {
 		m->moved = mark;
@@ -243,12 +243,13 @@ static void check_stall(struct rf_member *m, uint64_t now)
 		return;
 	rf_member_blame(m, rf_member_straggler(m, now));
 	rf_member_stragglers_text(m, now, stragglers, sizeof(stragglers));
+	rf_member_call_text(m, call, sizeof(call));
 	rf_member_fail(m, true, RF_ERR_TIMEOUT, now,
-		       "no progress for %llu ms at rank %u%s; if ranks compute for longer, set "
+		       "no progress for %llu ms at rank %u%s%s%s; if ranks compute for longer, set "
 		       "a larger RF_TIMEOUT; if all ranks run, check with `ringfold doctor` on "
 		       "their hosts that %s",
 		       (unsigned long long)(m->cfg.timeout_ns / RF_MEMBER_MS), m->cfg.rank,
-		       stragglers,
+		       call[0] ? " in " : "", call, stragglers,
 		       rf_member_is_mirror(m) ? "the box's ports can be reached"
 					      : "the switch's rule is still in place");
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/collective/arith.h"
+#include "host/collective/average.h"
 #include "ringfold/ringfold.h"
 
 /* Elements handled at a time, so that the copies stay in the cache. */
@@ -49,7 +50,7 @@ static int apply_ring(const struct rf_order *order, enum rf_type type, enum rf_o
 {
 	size_t size = rf_type_size(type);
 	size_t chunk = (count - 1) / order->ranks + 1; /* the last ones may be shorter or empty */
-	uint32_t sum[BLOCK];                           /* elements have 4 bytes at the most */
+	uint64_t sum[BLOCK];                           /* elements have 8 bytes at the most */
 	unsigned int c;
 
 	for (c = 0; c < order->ranks; c++) {
@@ -75,7 +76,13 @@ static size_t places_end(unsigned int ranks)
 int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		   const void *const *inputs, void *out, size_t count)
 {
-	if (!order || !inputs || !out || !rf_type_size(type) || (unsigned int)op > RF_MAX || !count)
+	enum rf_op reduce = op == RF_AVERAGE ? RF_SUM : op;
+	int ret;
+
+	if (!order || !inputs || !out || !count || (unsigned int)op == RF_ARITH_COPY ||
+	    !rf_arith_has((enum rf_arith_type)type, (enum rf_arith_op)reduce))
+		return RF_ERR_INVALID;
+	if (op == RF_AVERAGE && !rf_average_has((enum rf_arith_type)type))
 		return RF_ERR_INVALID;
 	if (order->size < offsetof(struct rf_order, place) || order->ranks < 1 ||
 	    order->ranks > RF_RANKS_MAX || order->size < places_end(order->ranks))
@@ -85,6 +92,10 @@ int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op o
 		return RF_OK;
 	}
 	if (order->schedule == RF_SCHEDULE_RING)
-		return apply_ring(order, type, op, inputs, out, count);
-	return apply_box(order, type, op, inputs, out, count);
+		ret = apply_ring(order, type, reduce, inputs, out, count);
+	else
+		ret = apply_box(order, type, reduce, inputs, out, count);
+	if (!ret && op == RF_AVERAGE)
+		rf_average((enum rf_arith_type)type, out, count, order->ranks);
+	return ret;
 }

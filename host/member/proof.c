@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/rf_bytes.h"
-
 /* Longest wait for this packet if all processes run, whatever the group's deadline is. */
 #define PROOF_NS (10000 * RF_MEMBER_MS)
 /* How long to wait for the box's answer which rank it waits for, and between two such questions. */
@@ -19,33 +17,42 @@
  */
 #define STILL_MS 3000u
 
-/* Small whole numbers: exact in every type, different on every rank. */
-static void known_values(enum rf_type type, unsigned int rank, void *to, size_t count)
+static void put_known(enum rf_arith_type type, int v, uint8_t *p)
 {
-	uint8_t *p = to;
-	size_t i;
+	float f = (float)v;
+	double d = v;
+	uint64_t bits = (uint64_t)v; /* of integers: as many of its low bytes as they have */
+	uint32_t bits32;
 
-	for (i = 0; i < count; i++) {
-		int v = (int)((rank * 31u + i * 7u) % 13u) - 6;
-		float f = (float)v;
-		uint32_t bits;
-
-		switch (type) {
-		case RF_FP32:
-			memcpy(&bits, &f, sizeof(bits));
-			rf_put_le32(p + 4 * i, bits);
-			break;
-		case RF_BF16:
-			rf_put_le16(p + 2 * i, rf_bf16_from_float(f));
-			break;
-		case RF_FP16:
-			rf_put_le16(p + 2 * i, rf_fp16_from_float(f));
-			break;
-		case RF_INT32:
-			rf_put_le32(p + 4 * i, (uint32_t)v);
-			break;
-		}
+	switch (type) {
+	case RF_ARITH_FP32:
+		memcpy(&bits32, &f, sizeof(bits32));
+		bits = bits32;
+		break;
+	case RF_ARITH_FP64:
+		memcpy(&bits, &d, sizeof(bits));
+		break;
+	case RF_ARITH_BF16:
+		bits = rf_bf16_from_float(f);
+		break;
+	case RF_ARITH_FP16:
+		bits = rf_fp16_from_float(f);
+		break;
+	default:
+		break;
 	}
+	for (size_t k = 0; k < rf_arith_size(type); k++)
+		p[k] = (uint8_t)(bits >> 8 * k);
+}
+
+/* Small whole numbers: exact in every type, different on every rank. */
+static void known_values(enum rf_type type, unsigned int rank, uint8_t *to, size_t count)
+{
+	size_t size = rf_type_size(type);
+
+	for (size_t i = 0; i < count; i++)
+		put_known((enum rf_arith_type)type, (int)((rank * 31u + i * 7u) % 13u) - 6,
+			  to + i * size);
 }
 
 /*

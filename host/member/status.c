@@ -1,5 +1,6 @@
 /* Names and descriptions of statuses, types and operations. */
 #include "host/collective/arith.h"
+#include "proto/rf_imm.h"
 #include "ringfold/ringfold.h"
 
 #define STR2(x) #x
@@ -59,34 +60,19 @@ const char *rf_strerror(int status)
 
 size_t rf_type_size(enum rf_type type)
 {
-	/* The types of the public interface are fewer than those of the box. */
-	return (unsigned int)type > RF_INT32 ? 0 : rf_arith_size((enum rf_arith_type)type);
+	return rf_arith_size((enum rf_arith_type)type);
 }
 
 const char *rf_type_name(enum rf_type type)
 {
-	switch (type) {
-	case RF_FP32:
-		return "fp32";
-	case RF_BF16:
-		return "bf16";
-	case RF_FP16:
-		return "fp16";
-	case RF_INT32:
-		return "int32";
-	}
-	return "unknown";
+	const char *name = rf_imm_type_name((unsigned int)type);
+
+	return name ? name : "unknown";
 }
 
 const char *rf_op_name(enum rf_op op)
 {
-	switch (op) {
-	case RF_SUM:
-		return "sum";
-	case RF_MIN:
-		return "min";
-	case RF_MAX:
-		return "max";
-	}
-	return "unknown";
+	const char *name = op == RF_AVERAGE ? "average" : rf_imm_op_name((unsigned int)op);
+
+	return name && (unsigned int)op != RF_ARITH_COPY ? name : "unknown";
 }

@@ -76,7 +76,13 @@ static bool start_call(struct rf_host *h, const struct rf_fabric_call *call)
 		if (!more)
 			goto no_memory;
 		*copy = more;
-		rf_fallback_keep(h->fallback, more, op.send, op.recv, (size_t)call->count);
+		rf_fallback_keep(h->fallback, more,
+				 &(struct rf_directed_call){.kind = RF_SCHEDULE_ALL_REDUCE,
+							    .type = call->type,
+							    .op = call->op,
+							    .count = call->count,
+							    .send = op.send,
+							    .recv = op.recv});
 	}
 	if (rf_fallback_takes(h->fallback, rf_member_status(h->member))) {
 		rf_host_resume(h, n);

@@ -22,8 +22,6 @@ void rf_host_fallback_create(struct rf_host *h)
 	struct rf_fallback_cfg c = {.kind = cfg->fallback,
 				    .rank = h->rank - rf_fabric_first(cfg, h->rank),
 				    .ranks = rf_fabric_size(cfg),
-				    .type = (enum rf_type)cfg->type,
-				    .op = (enum rf_op)cfg->op,
 				    .timeout_ns = cfg->timeout_ns,
 				    .order = *rf_member_order(h->member)};
 
@@ -48,8 +46,6 @@ static bool create_ring(struct rf_host *h)
 		cfg = rf_host_member_cfg(h);
 		cfg.number = RING_NUMBER;
 		cfg.schedule = RF_SCHEDULE_RING;
-		cfg.type = rf_fallback_ring_type(h->fallback);
-		cfg.op = rf_fallback_ring_op(h->fallback);
 		cfg.flags = 0;
 		cfg.window = 0;
 		cfg.own.send_qpn += RING_QPN;
@@ -79,7 +75,15 @@ static bool call_ring(struct rf_host *h)
 
 	if (h->ring_call)
 		return false;
-	ret = rf_member_call(h->ring, 0, call->send, call->recv, call->count, rf_host_ns(h));
+	ret = rf_member_collective(h->ring, 0,
+				   &(struct rf_directed_call){
+					   .kind = RF_SCHEDULE_ALL_REDUCE,
+					   .type = (enum rf_arith_type)call->type,
+					   .op = (enum rf_arith_op)call->op,
+					   .count = call->count,
+					   .send = call->send,
+					   .recv = call->recv},
+				   rf_host_ns(h));
 	if (ret)
 		rf_fallback_called(h->fallback, ret, "the ring refuses the call");
 	else

@@ -1,5 +1,5 @@
 #!/bin/bash
-# rf_abort() on one rank ends the call on the others within a second, with the reason: through the store and the box, only
+# rf_comm_abort() on one rank ends the call on the others within a second, with the reason: through the store and the box, only
 # through the store if the box does not answer, only through the box if the store does not.
 ranks=3
 . "$(dirname "$0")/lib.sh"
@@ -23,8 +23,8 @@ hears() {
 
 box_start
 ranks_start "$rank" abort1 800
-hears 0 "rank 1 aborts" "rank 1: rf_abort() was called"
-hears 2 "rank 1 aborts" "rank 1: rf_abort() was called"
+hears 0 "rank 1 aborts" "rank 1: rf_comm_abort() was called"
+hears 2 "rank 1 aborts" "rank 1: rf_comm_abort() was called"
 rank_wait 1
 
 # rank 0 runs the store
@@ -50,8 +50,8 @@ rank_wait 0
 
 ranks_start "$rank" abort1 800
 kill -STOP "$box"
-hears 0 "the box does not answer" "rank 1: rf_abort() was called"
-hears 2 "the box does not answer" "rank 1: rf_abort() was called"
+hears 0 "the box does not answer" "rank 1: rf_comm_abort() was called"
+hears 2 "the box does not answer" "rank 1: rf_comm_abort() was called"
 rank_wait 1
 kill -CONT "$box"
 finish

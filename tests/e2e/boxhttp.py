@@ -123,7 +123,7 @@ def test_image(build):
     check("rv32: counters of ports and firmware", status is not None and status["firmware"]["groups_ready"] == 1)
     check("rv32: no groups, and it is said", status["memory"] is False and "groups" not in status and "slots" not in status)
     texts = [e["text"] for e in status["events"]]
-    check("rv32: events, with --quiet too", "host h0 connected" in texts and "job 7 ready: 2 ranks, 512 slots" in texts)
+    check("rv32: events, with --quiet too", "host h0 connected" in texts and "job 7 ready: 2 ranks, 64 slots" in texts)
     check("rv32: ... which prints none", not any("connected" in line for line in lab.log))
     metrics = lab.text("/metrics")
     check("rv32: metrics", "ringfold_firmware_groups_ready_total 1" in metrics and "ringfold_groups" not in metrics and

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Several communicators through one box: parts of the ranks, and groups by name in different order; by the model or the Verilog.
+# Several communicators through one box: parts of the ranks, and two of all by name in different order; by the model or the
+# Verilog.
 #   tests/e2e/comms.sh [rtl]
 ranks=4
 engine=${1:-model}
@@ -8,11 +9,11 @@ rank=$tests/e2e_rank
 
 box_start
 RF_DEBUG=info all "$rank" parts
-check "parts of four ranks, and two groups of all" codes_are 0
+check "parts of four ranks, and two of all" codes_are 0
 check "... every rank has its place: rank 3 is the first of its part" grep -q "^rank 0 of 2 of its part" "$dir/3.out"
 check "... rank 0 the last" grep -q "^rank 1 of 2 of its part" "$dir/0.out"
 lines() {
-	[ "$(grep -c " info: communicator" "$dir/0.err")" = 2 ]
+	[ "$(grep -c " info: communicator" "$dir/0.err")" = 4 ]
 }
 check "... one line for each communicator" lines
 check "... that says who carries it" says 0 'info: communicator "part": rank 1 of 2, job [0-9]*; reductions by the box 10.0.0.254 (.*), over ringfold'

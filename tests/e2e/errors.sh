@@ -6,7 +6,7 @@ rank=$tests/e2e_rank
 
 box_start
 all "$rank" twice
-check "several groups, one after another and two at once" codes_are 0
+check "several communicators, one after another and two at once" codes_are 0
 all "$rank" loop 500
 check "a run of all-reduces" codes_are 0
 
@@ -15,7 +15,14 @@ check "counts differ: MISMATCH on every rank" codes_are 22
 check "... and rank 1 reports that ranks disagree" says 1 "ranks disagree"
 all "$rank" type
 check "types differ: MISMATCH on every rank" codes_are 22
-check "... with both types" says 2 "fp32.*int32\|int32.*fp32"
+for r in 0 1 2; do
+	check "... with both types, at rank $r" says $r "all-reduce of fp32, sum.*all-reduce of int32, sum\|all-reduce of int32, sum.*all-reduce of fp32, sum"
+done
+all "$rank" order
+check "two calls in opposite order: MISMATCH on every rank" codes_are 22
+for r in 0 1 2; do
+	check "... with both calls, at rank $r" says $r "index 1) .*all-reduce of fp32, max.*broadcast of uint32\|index 1) .*broadcast of uint32.*all-reduce of fp32, max"
+done
 
 all "$rank" abort
 check "rank 0 aborts: rank 1 is notified" test "${codes[1]}" = 25

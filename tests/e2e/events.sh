@@ -24,14 +24,14 @@ for name in h0 h1; do
 	check "$name has connected" line "host $name connected"
 	check "... and left" line "host $name disconnected"
 done
-check "a group was ready" line "job 7 ready: 2 ranks, 512 slots"
+check "a group was ready" line "job 7 ready: 2 ranks, 64 slots"
 check "... which is said once" test "$(times 'job 7 ready.*')" = 1
 check "... and has ended" line "job 7 ended"
 check "... not failed" test "$(times 'job 7 failed.*')" = 0
-RF_SLOTS=64 all "$bin/allreduce"
-check "the next group of the job" line "job 7 ready: 2 ranks, 64 slots"
+RF_SLOTS=128 all "$bin/allreduce"
+check "the next group of the job" line "job 7 ready: 2 ranks, 128 slots"
 RF_JOB=8 RF_SIZE=2 ranks_start "$tests/e2e_rank" loop 60000
-check "a group that will fail" line "job 8 ready: 2 ranks, 512 slots"
+check "a group that will fail" line "job 8 ready: 2 ranks, 64 slots"
 kill -KILL "${pid[1]}"
 check "... because a rank was killed" line "job 8 failed: .*"
 for r in 0 1; do

@@ -2,6 +2,7 @@
 # A switch port without the redirect rule: nothing raw is delivered, and the error names the port's rank.
 ranks=3
 . "$(dirname "$0")/lib.sh"
+export RF_STEERING=ring # mirror connections need no rule
 port_options=([1]=norule)
 box_start --lanes 2
 RF_TIMEOUT=4000 all "$tests/e2e_rank" loop 100

@@ -4,20 +4,20 @@
  *	rank loop MS        all-reduces for MS, every result compared in full
  *	rank until FILE     all-reduces until the file exists
  *	rank count          rank 0 passes another count than the others
- *	rank type           rank 0 creates a group of another type
+ *	rank type           rank 0 calls with another type
+ *	rank order          rank 0 makes two calls in the opposite order
  *	rank late MS        rank 0 calls MS later than the others
  *	rank wait MS        the same; the others print the text after rf_wait() of 600 ms
- *	rank leave          rank 0 destroys its group during a call of the others
+ *	rank leave          rank 0 destroys its communicator during a call of the others
  *	rank abort          rank 0 aborts while the others wait
  *	rank abort1 MS      rank 1 aborts after MS; all print the time on a common clock
- *	rank bits MS [new]  fp32 all-reduces for MS, every bit compared with the group's order:
+ *	rank bits MS [new]  fp32 all-reduces for MS, every bit compared with the order of additions:
  *	                    the one from the beginning, or the current one
- *	rank twice          several groups one after another and two at once
- *	rank full           makes groups until the box refuses; prints the ms of each refusal; frees
- *	                    one and makes another
- *	rank parts          a communicator for even and one for odd ranks, in reverse order; groups
- *	                    of all, by name, in different order on each rank; reductions in turn
- *	rank two MS         all-reduces for MS, in turn in two groups of the job
+ *	rank twice          several communicators one after another and two at once
+ *	rank full           makes communicators until the box refuses; prints the ms of each
+ *refusal; frees one and makes another rank parts          a communicator for even and one for odd
+ *ranks, in reverse order; two of all, by name, in different order on each rank; reductions in turn
+ *	rank two MS         all-reduces for MS, in turn in two communicators of the job
  *	rank exit           rank 0 exits without leaving
  *	rank drain          rank 0 leaves, rank 1 stops, the others call once more
  *	rank slow MS        rank 1 calls MS later than the others, four times; rank 0 asks the
@@ -63,7 +63,7 @@ static uint32_t value(unsigned int r, unsigned int k, unsigned int round)
 }
 
 /* One all-reduce of int32, compared in full. */
-static int reduce(struct rf_group *g, unsigned int count, unsigned int round)
+static int reduce(struct rf_comm *g, unsigned int count, unsigned int round)
 {
 	static uint32_t send[COUNT], recv[COUNT];
 	unsigned int k, r;
@@ -71,7 +71,7 @@ static int reduce(struct rf_group *g, unsigned int count, unsigned int round)
 
 	for (k = 0; k < count; k++)
 		send[k] = value(rank, k, round);
-	ret = say(rf_allreduce(g, send, recv, count));
+	ret = say(rf_allreduce(g, send, recv, count, RF_INT32, RF_SUM));
 	for (k = 0; k < count && !ret; k++) {
 		uint32_t sum = 0;
 
@@ -86,7 +86,7 @@ static int reduce(struct rf_group *g, unsigned int count, unsigned int round)
 }
 
 /* Runs for this long, or until a file of that name exists. */
-static int loop(struct rf_group *g, double seconds, const char *file)
+static int loop(struct rf_comm *g, double seconds, const char *file)
 {
 	double end = now() + seconds;
 	unsigned int round = 0;
@@ -100,7 +100,7 @@ static int loop(struct rf_group *g, double seconds, const char *file)
 		uint32_t more = rank == 0 && (file ? access(file, F_OK) != 0 : now() < end);
 		uint32_t sum = 0;
 
-		ret = say(rf_allreduce(g, &more, &sum, 1));
+		ret = say(rf_allreduce(g, &more, &sum, 1, RF_INT32, RF_SUM));
 		if (ret || !sum)
 			break;
 		ret = reduce(g, 1 + round * 977 % COUNT, round);
@@ -112,48 +112,49 @@ static int loop(struct rf_group *g, double seconds, const char *file)
 	return ret;
 }
 
-/* The sum of the first group carries rank 0's decision to go on. */
+/* One more communicator of all ranks. name: NULL for none. */
+static int make(unsigned int slots, const char *name, struct rf_comm **g)
+{
+	struct rf_comm_config config = RF_COMM_CONFIG_INIT;
+
+	*g = NULL;
+	config.slots = slots;
+	config.name = name;
+	return rf_comm_create(ctx, &config, g);
+}
+
+/* The sum of the first communicator carries rank 0's decision to go on. */
 static int two(double seconds)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
-	struct rf_group *a = NULL, *b = NULL;
+	struct rf_comm *b = NULL;
 	double end = now() + seconds;
 	uint32_t more, sum = 1;
 	unsigned int k;
-	int ret;
+	int ret = say(make(64, NULL, &b));
 
-	config.slots = 64;
-	ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &a));
-	if (!ret)
-		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &b));
 	for (k = 0; !ret && sum; k++) {
 		more = rank == 0 && now() < end;
-		ret = say(rf_allreduce(a, &more, &sum, 1));
+		ret = say(rf_allreduce(comm, &more, &sum, 1, RF_INT32, RF_SUM));
 		if (!ret)
 			ret = reduce(b, COUNT, k);
 	}
-	rf_group_destroy(a);
-	rf_group_destroy(b);
+	rf_comm_destroy(b);
 	return ret;
 }
 
-/* One more group; the time that it took, in ms, is in *ms. */
-static int another(struct rf_group **g, double *ms)
+/* One more; the time that it took, in ms, is in *ms. */
+static int another(struct rf_comm **g, double *ms)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
 	double begin = now();
-	int ret;
+	int ret = make(16, NULL, g);
 
-	config.slots = 16;
-	*g = NULL;
-	ret = rf_group_create(comm, RF_INT32, RF_SUM, &config, g);
 	*ms = 1e3 * (now() - begin);
 	return ret;
 }
 
 static int full(void)
 {
-	struct rf_group *g[64];
+	struct rf_comm *g[64];
 	unsigned int n = 0, k;
 	double ms;
 	int ret;
@@ -162,14 +163,14 @@ static int full(void)
 		n++;
 	if (n == 0 || ret != RF_ERR_BOX_REFUSED)
 		return say(ret);
-	printf("%u groups, refused in %.0f ms: %s\n", n, ms, rf_last_error_text(ctx));
+	printf("%u more, refused in %.0f ms: %s\n", n, ms, rf_last_error_text(ctx));
 	ret = another(&g[n], &ms);
 	printf("again refused in %.0f ms: %s\n", ms, rf_last_error_text(ctx));
 	if (ret != RF_ERR_BOX_REFUSED)
 		return -1;
 	for (k = 0; k < n && k < 2; k++) {
 		/* what ends frees its place at the box a little later */
-		rf_group_destroy(g[k]);
+		rf_comm_destroy(g[k]);
 		ret = say(another(&g[k], &ms));
 		if (ret)
 			return ret;
@@ -177,12 +178,12 @@ static int full(void)
 		ret = reduce(g[k], COUNT, k);
 	}
 	while (n--)
-		rf_group_destroy(g[n]);
+		rf_comm_destroy(g[n]);
 	return ret;
 }
 
-/* The sum over some ranks, in a group of some communicator. */
-static int weigh(struct rf_group *g, unsigned int round, bool (*member)(unsigned int r))
+/* The sum over some ranks, in some communicator. */
+static int weigh(struct rf_comm *g, unsigned int round, bool (*member)(unsigned int r))
 {
 	uint32_t a = 1u << (3 * rank), want = 0, b = 0;
 	unsigned int r;
@@ -191,7 +192,7 @@ static int weigh(struct rf_group *g, unsigned int round, bool (*member)(unsigned
 	a *= round;
 	for (r = 0; r < ranks; r++)
 		want += member(r) ? (1u << (3 * r)) * round : 0;
-	ret = say(rf_allreduce(g, &a, &b, 1));
+	ret = say(rf_allreduce(g, &a, &b, 1, RF_INT32, RF_SUM));
 	if (!ret && b != want) {
 		fprintf(stderr, "rank %u: round %u: %u instead of %u\n", rank, round, b, want);
 		exit(3);
@@ -210,41 +211,36 @@ static bool alike(unsigned int r)
 	return r % 2 == rank % 2;
 }
 
-/* Two groups of all ranks, by name; the second one first on odd ranks. */
-static int by_name(struct rf_group *g[2])
+/* Two communicators of all ranks, by name; the second one first on odd ranks. */
+static int by_name(struct rf_comm *g[2])
 {
 	struct rf_creation *creation[2];
 	unsigned int k;
 	int ret = 0;
 
 	for (k = 0; k < 2 && !ret; k++) {
-		struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+		struct rf_comm_config config = RF_COMM_CONFIG_INIT;
 		unsigned int which = k ^ (rank & 1);
 
 		config.slots = 32;
 		config.name = which ? "second" : "first";
-		ret = say(rf_group_icreate(comm, RF_INT32, RF_SUM, &config, &creation[which]));
+		ret = say(rf_comm_icreate(ctx, &config, &creation[which]));
 	}
 	for (k = 0; k < 2 && !ret; k++)
-		ret = say(rf_group_created(creation[k], (unsigned int)-1, &g[k]));
+		ret = say(rf_comm_created(creation[k], (unsigned int)-1, &g[k]));
 	return ret;
 }
 
 static int parts(void)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
-	struct rf_group *g[2] = {NULL, NULL}, *own = NULL;
-	struct rf_comm *part = NULL;
+	struct rf_comm *g[2] = {NULL, NULL}, *part = NULL;
 	unsigned int k;
 	int ret = by_name(g);
 
-	config.slots = 16;
 	if (!ret)
 		ret = say(rf_comm_split(comm, (int)(rank % 2), -(int)rank, "part", &part));
-	if (!ret)
-		ret = say(rf_group_create(part, RF_INT32, RF_SUM, &config, &own));
 	for (k = 1; k <= 20 && !ret; k++) {
-		ret = weigh(own, k, alike);
+		ret = weigh(part, k, alike);
 		if (!ret)
 			ret = weigh(g[0], k, every);
 		if (!ret)
@@ -252,41 +248,36 @@ static int parts(void)
 	}
 	if (!ret)
 		printf("rank %u of %u of its part\n", rf_comm_rank(part), rf_comm_ranks(part));
-	rf_group_destroy(own);
 	rf_comm_destroy(part);
-	rf_group_destroy(g[1]);
-	rf_group_destroy(g[0]);
+	rf_comm_destroy(g[1]);
+	rf_comm_destroy(g[0]);
 	return ret;
 }
 
 static int twice(void)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
-	struct rf_group *a = NULL, *b = NULL;
+	struct rf_comm *a = NULL, *b = NULL;
 	unsigned int k;
 	int ret = 0;
 
-	/* two groups that each take all slots do not fit beside each other */
-	config.slots = 64;
-
 	for (k = 0; k < 3 && !ret; k++) {
-		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, NULL, &a));
+		ret = say(make(256, NULL, &a));
 		if (!ret)
 			ret = reduce(a, COUNT, k);
-		rf_group_destroy(a);
+		rf_comm_destroy(a);
 		a = NULL;
 	}
 	if (!ret)
-		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &a));
+		ret = say(make(64, NULL, &a));
 	if (!ret)
-		ret = say(rf_group_create(comm, RF_INT32, RF_SUM, &config, &b));
+		ret = say(make(64, NULL, &b));
 	for (k = 0; k < 5 && !ret; k++) {
 		ret = reduce(a, 1 + k * 700, k);
 		if (!ret)
 			ret = reduce(b, COUNT, k + 50);
 	}
-	rf_group_destroy(a);
-	rf_group_destroy(b);
+	rf_comm_destroy(a);
+	rf_comm_destroy(b);
 	return ret;
 }
 
@@ -298,7 +289,7 @@ static void say_ready(void)
 }
 
 /* Rank 0 is late; the others' rf_wait() returns before. */
-static int waits(struct rf_group *g, double seconds)
+static int waits(struct rf_comm *g, double seconds)
 {
 	static uint32_t send[COUNT], recv[COUNT];
 	struct rf_request *r;
@@ -306,7 +297,7 @@ static int waits(struct rf_group *g, double seconds)
 
 	say_ready();
 	usleep(rank == 0 ? (unsigned int)(seconds * 1e6) : 500000);
-	ret = say(rf_iallreduce(g, send, recv, COUNT, &r));
+	ret = say(rf_iallreduce(g, send, recv, COUNT, RF_INT32, RF_SUM, &r));
 	if (ret)
 		return ret;
 	ret = say(rf_wait(r, 600));
@@ -314,7 +305,7 @@ static int waits(struct rf_group *g, double seconds)
 }
 
 /* Rank 1 aborts; the caller compares the times at which the others are notified. */
-static int aborts(struct rf_group *g, double seconds)
+static int aborts(struct rf_comm *g, double seconds)
 {
 	int ret = 0;
 
@@ -322,7 +313,7 @@ static int aborts(struct rf_group *g, double seconds)
 	if (rank == 1) {
 		usleep((unsigned int)(seconds * 1e6));
 		printf("%.0f ms\n", now() * 1000);
-		rf_abort(g);
+		rf_comm_abort(g);
 	} else {
 		ret = reduce(g, COUNT, 1);
 		printf("%.0f ms\n", now() * 1000);
@@ -337,14 +328,14 @@ static float number(unsigned int r, unsigned int k, unsigned int round)
 }
 
 /* The last element makes all ranks continue while rank 0 wants it. */
-static int bits(struct rf_group *g, double seconds, bool newest)
+static int bits(struct rf_comm *g, double seconds, bool newest)
 {
 	static float send[COUNT], recv[COUNT], want[COUNT], all[RF_RANKS_MAX][COUNT];
 	const void *inputs[RF_RANKS_MAX];
 	struct rf_order order = RF_ORDER_INIT;
 	double end = now() + seconds;
 	unsigned int k, r, round;
-	int ret = rf_group_order(g, &order);
+	int ret = rf_comm_order(g, &order);
 
 	say_ready();
 	for (round = 0; !ret; round++) {
@@ -359,9 +350,9 @@ static int bits(struct rf_group *g, double seconds, bool newest)
 		/* alternately in place and not */
 		if (round & 1)
 			memcpy(recv, send, sizeof(send));
-		ret = say(rf_allreduce(g, round & 1 ? recv : send, recv, COUNT));
+		ret = say(rf_allreduce(g, round & 1 ? recv : send, recv, COUNT, RF_FP32, RF_SUM));
 		if (newest)
-			rf_group_order(g, &order);
+			rf_comm_order(g, &order);
 		if (!ret)
 			ret = rf_order_apply(&order, RF_FP32, RF_SUM, inputs, want, COUNT);
 		if (!ret && memcmp(recv, want, sizeof(want) - sizeof(want[0])) != 0) {
@@ -375,14 +366,14 @@ static int bits(struct rf_group *g, double seconds, bool newest)
 	return ret;
 }
 
-static int ask_who(struct rf_group *g, struct rf_stragglers *s)
+static int ask_who(struct rf_comm *g, struct rf_stragglers *s)
 {
 	*s = (struct rf_stragglers){.size = sizeof(*s)};
-	return say(rf_group_stragglers(g, s));
+	return say(rf_comm_stragglers(g, s));
 }
 
 /* The four long lags belong to rank 1, each in its bin; also whether it is named meanwhile. */
-static int slow(struct rf_group *g, double seconds)
+static int slow(struct rf_comm *g, double seconds)
 {
 	struct rf_request *request;
 	struct rf_stragglers s;
@@ -394,7 +385,7 @@ static int slow(struct rf_group *g, double seconds)
 	for (k = 0; k < 4 && !ret; k++) {
 		if (rank == 1)
 			usleep((unsigned int)(seconds * 1e6));
-		ret = say(rf_iallreduce(g, in, out, 2, &request));
+		ret = say(rf_iallreduce(g, in, out, 2, RF_INT32, RF_SUM, &request));
 		if (rank == 0 && !ret) {
 			usleep((unsigned int)(seconds * 0.9e6));
 			ret = ask_who(g, &s);
@@ -423,12 +414,24 @@ static int slow(struct rf_group *g, double seconds)
 	return 0;
 }
 
+/* Two calls, on rank 0 in the other order. */
+static int crossed(void)
+{
+	uint32_t a[4] = {0}, b[4];
+	int ret = 0;
+
+	for (unsigned int k = 0; k < 2 && !ret; k++)
+		if ((k == 0) == (rank == 0))
+			ret = say(rf_broadcast(comm, a, b, 4, RF_UINT32, 1));
+		else
+			ret = say(rf_allreduce(comm, a, b, 4, RF_FP32, RF_MAX));
+	return ret;
+}
+
 static int run(const char *mode, double seconds, const char *file, bool newest)
 {
-	enum rf_type type = (strcmp(mode, "type") == 0 && rank == 0) || strcmp(mode, "bits") == 0
-				    ? RF_FP32
-				    : RF_INT32;
-	struct rf_group *g = NULL;
+	struct rf_comm *g = comm;
+	uint32_t a = 1, b;
 	int ret;
 
 	if (strcmp(mode, "parts") == 0)
@@ -439,14 +442,10 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 		return twice();
 	if (strcmp(mode, "two") == 0)
 		return two(seconds);
-	ret = say(rf_group_create(comm, type, RF_SUM, NULL, &g));
-	if (ret)
-		return ret;
-	if (strcmp(mode, "bits") == 0) {
-		ret = bits(g, seconds, newest);
-		rf_group_destroy(g);
-		return ret;
-	}
+	if (strcmp(mode, "bits") == 0)
+		return bits(g, seconds, newest);
+	if (strcmp(mode, "order") == 0)
+		return crossed();
 	ret = reduce(g, 100, 0);
 	if (ret)
 		;
@@ -454,6 +453,8 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 		ret = loop(g, seconds, NULL);
 	else if (strcmp(mode, "until") == 0)
 		ret = loop(g, 0, file);
+	else if (strcmp(mode, "type") == 0)
+		ret = say(rf_allreduce(g, &a, &b, 1, rank == 0 ? RF_FP32 : RF_INT32, RF_SUM));
 	else if (strcmp(mode, "count") == 0)
 		ret = reduce(g, rank == 0 ? 2000 : 100, 1);
 	else if (strcmp(mode, "late") == 0) {
@@ -476,11 +477,10 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 		if (strcmp(mode, "exit") == 0)
 			_exit(0);
 		if (strcmp(mode, "abort") == 0)
-			rf_abort(g);
+			rf_comm_abort(g);
 	} else {
 		ret = reduce(g, COUNT, 1);
 	}
-	rf_group_destroy(g);
 	return ret;
 }
 

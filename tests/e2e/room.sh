@@ -1,5 +1,5 @@
 #!/bin/bash
-# A box that has no room for another group: refused at once, remembered, and asked again when something was freed.
+# A box that has no room for the group of another communicator: refused at once, remembered, and asked again when something was freed.
 ranks=3
 . "$(dirname "$0")/lib.sh"
 rank=$tests/e2e_rank
@@ -14,5 +14,5 @@ ms() {
 cat "$dir/0.out"
 check "... the first within 0.5 s" test "$(ms refused)" -lt 500
 check "... the second without asking the box" test "$(ms "again refused")" -lt 200
-check "... named" grep -q "^8 groups, refused in .*: all groups of the box are in use" "$dir/0.out"
+check "... named" grep -q "^7 more, refused in .*: all groups of the box are in use" "$dir/0.out"
 finish

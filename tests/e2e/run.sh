@@ -53,7 +53,7 @@ check "... every rank has the sum, with its number in front" sums 4 "6 10"
 check "... four lines" test "$(wc -l < "$out")" = 4
 check "nothing is left" nothing_left
 check "--verbose" run 0 -n 2 --verbose -- "$bin/allreduce"
-check "... prints what the box reports" says 0 "^\[box\] ringfold box: job [0-9]* ready: 2 ranks, 512 slots"
+check "... prints what the box reports" says 0 "^\[box\] ringfold box: job [0-9]* ready: 2 ranks, 64 slots"
 for verbose in "" --verbose; do
 	# shellcheck disable=SC2086
 	check "--http with any port $verbose" run 0 -n 1 $verbose --http 127.0.0.1:0 -- true

@@ -12,7 +12,7 @@ failed=0
 
 # The macros and their structs, from the header: RF_CONTEXT_CONFIG_INIT is for struct rf_context_config.
 macros=$(sed -n 's/^#define \(RF_[A-Z_]*_INIT\)\>.*/\1/p' $header)
-[ "$(echo "$macros" | wc -l)" -ge 4 ] || { echo "header: the macros are not found"; exit 1; }
+[ "$(echo "$macros" | wc -l)" -ge 3 ] || { echo "header: the macros are not found"; exit 1; }
 {
 	echo '#include <ringfold/ringfold.h>'
 	echo 'size_t sizes(void);'

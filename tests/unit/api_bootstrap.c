@@ -84,17 +84,15 @@ static void end(struct ranks *all, struct meeting *m)
 static int sums(struct rank *r)
 {
 	struct rf_comm *second = NULL;
-	struct rf_group *g;
 	uint32_t a = r->rank + 1, b = 0;
 
 	EXPECT(r, rf_comm_rank(r->comm) == r->rank && rf_comm_ranks(r->comm) == r->all->n);
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
-	EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_OK);
+	EXPECT(r, rf_allreduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_OK);
 	EXPECT(r, b == r->all->n * (r->all->n + 1) / 2);
 	/* a later one needs no allgather */
 	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &second) == RF_OK);
 	EXPECT(r, rf_comm_destroy(second) == RF_OK);
-	return rf_group_destroy(g);
+	return 0;
 }
 
 static void *one_job(void *arg)

@@ -39,16 +39,14 @@ static uint32_t weight(unsigned int process)
 	return w;
 }
 
-/* One all-reduce in a new group of comm gives this sum. */
+/* One all-reduce of comm gives this sum. */
 static int reduces(struct rank *r, struct rf_comm *comm, uint32_t want)
 {
-	struct rf_group *g = NULL;
 	uint32_t a = weight(r->rank), b = 0;
 
-	EXPECT(r, rf_group_create(comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
-	EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_OK);
+	EXPECT(r, rf_allreduce(comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_OK);
 	EXPECT(r, b == want);
-	return rf_group_destroy(g);
+	return 0;
 }
 
 /* ---- lists of members ---- */
@@ -78,7 +76,7 @@ static int lists(struct rank *r)
 		config.members = three;
 		config.n_members = 3;
 		EXPECT(r, rf_comm_create(r->ctx, &config, &t) == RF_OK);
-		EXPECT(r, rf_comm_barrier(t) == RF_OK);
+		EXPECT(r, rf_barrier(t) == RF_OK);
 		EXPECT(r, reduces(r, t, 1110) == 0);
 	}
 	EXPECT(r, reduces(r, r->comm, 1111) == 0);
@@ -198,7 +196,7 @@ static int two_create(struct rank *r)
 		/* matched by name: barriers of one on all ranks, then of the other */
 		for (unsigned int k = 0; k < 2; k++) {
 			EXPECT(r, strcmp(c[k].comm->name, names[k]) == 0);
-			EXPECT(r, rf_comm_barrier(c[k].comm) == RF_OK);
+			EXPECT(r, rf_barrier(c[k].comm) == RF_OK);
 			EXPECT(r, reduces(r, c[k].comm, 111) == 0);
 		}
 		EXPECT(r, strcmp(c[0].comm->lane, c[1].comm->lane) != 0);
@@ -214,69 +212,22 @@ static void communicators_by_threads(void **state)
 	run_all(3, two_create, false);
 }
 
-/* As above with groups of one communicator: same type and operation, so only the name tells them.
- */
-static void *make_group(void *arg)
-{
-	struct creator *c = arg;
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
-	struct rf_group *g = NULL;
-	uint32_t a = c->which ? 100 : 1;
-
-	config.name = c->which ? "hundreds" : "ones";
-	usleep(c->delay_us);
-	c->ret = rf_group_create(c->r->comm, RF_INT32, RF_SUM, &config, &g);
-	for (unsigned int k = 0; k < 20 && !c->ret; k++)
-		c->ret = rf_allreduce(g, &a, &c->sum, 1);
-	/* destroyed in the opposite order, too */
-	usleep(60000 - c->delay_us);
-	if (c->ret)
-		snprintf(c->why, sizeof(c->why), "%s", rf_last_error_text(c->r->ctx));
-	rf_group_destroy(g);
-	return NULL;
-}
-
-static int two_groups(struct rank *r)
-{
-	struct creator c[2];
-
-	memset(c, 0, sizeof(c));
-	EXPECT(r, start_two(c, r, make_group) == 0);
-	EXPECT(r, c[0].sum == r->all->n && c[1].sum == 100 * r->all->n);
-	return 0;
-}
-
-static void groups_by_threads(void **state)
-{
-	(void)state;
-	for (unsigned int round = 0; round < 3; round++)
-		run_all(2, two_groups, false);
-	run_all(4, two_groups, false);
-	run_all(2, two_groups, true);
-}
-
-/* Without names the order counts: what differs is refused at once, and named. */
+/* A name that the others do not use: they are missed there, and what has none goes on. */
 static int unnamed(struct rank *r)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
-	struct rf_group *g = NULL;
+	struct rf_comm_config config = RF_COMM_CONFIG_INIT;
+	struct rf_comm *comm = NULL;
 
 	config.name = "mine";
 	config.timeout_ms = 300;
-	if (r->rank == 0)
-		EXPECT(r, rf_comm_barrier(r->comm) == RF_ERR_MISMATCH);
-	else
-		EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_ERR_MISMATCH);
-	EXPECT(r, strstr(rf_last_error_text(r->ctx), "same order"));
-	/* a name that the others do not use: they are missed there */
+	config.schedule = RF_SCHEDULE_RING;
 	if (r->rank == 0) {
-		EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, &config, &g) ==
-				  RF_ERR_RANK_MISSING);
+		EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_RANK_MISSING);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1 did not arrive"));
 	} else {
 		usleep(500000);
 	}
-	EXPECT(r, g == NULL);
+	EXPECT(r, comm == NULL);
 	return reduces(r, r->comm, 11);
 }
 
@@ -296,28 +247,24 @@ static void different_names(void **state)
 static int loses(struct rank *r)
 {
 	struct rf_comm *low = NULL, *high = NULL;
-	struct rf_group *g = NULL;
 	uint32_t a = 1, b = 0;
 
 	/* ranks 0 and 1, and ranks 3, 2 and 1, in this order */
 	EXPECT(r, rf_comm_split(r->comm, r->rank < 2 ? 0 : -1, 0, "low", &low) == RF_OK);
 	EXPECT(r, rf_comm_split(r->comm, r->rank ? 0 : -1, -(int)r->rank, "high", &high) == RF_OK);
-	if (high)
-		EXPECT(r, rf_group_create(high, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
 	if (r->rank == 3) {
 		/* as if its process had ended */
 		shutdown(*(int *)r->ctx->job.store, SHUT_RDWR);
 	} else if (high) {
-		EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_ERR_RANK_LOST);
+		EXPECT(r, rf_allreduce(high, &a, &b, 1, RF_INT32, RF_SUM) == RF_ERR_RANK_LOST);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 0"));
 	}
 	if (low) {
 		for (unsigned int k = 0; k < 3; k++)
 			EXPECT(r, reduces(r, low, 11) == 0);
-		EXPECT(r, rf_comm_barrier(r->comm) == RF_ERR_RANK_LOST);
+		EXPECT(r, rf_barrier(r->comm) == RF_ERR_RANK_LOST);
 	}
-	rf_group_destroy(g);
 	rf_comm_destroy(high);
 	rf_comm_destroy(low);
 	return 0;
@@ -337,9 +284,7 @@ static int wrong(struct rank *r)
 				  other[2][2] = {{0, 1}, {1, 0}};
 	const unsigned int without = 1 - r->rank;
 	struct rf_comm_config config = RF_COMM_CONFIG_INIT;
-	struct rf_group_config group = RF_GROUP_CONFIG_INIT;
 	struct rf_comm *comm = NULL;
-	struct rf_group *g = NULL;
 	char longest[RF_NAME_MAX + 2];
 
 	config.schedule = RF_SCHEDULE_RING;
@@ -374,17 +319,12 @@ static int wrong(struct rank *r)
 	config.schedule = RF_SCHEDULE_RING;
 	config.name = longest;
 	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_INVALID);
-	group.name = longest;
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, &group, &g) == RF_ERR_INVALID);
 	EXPECT(r, rf_comm_split(r->comm, 0, 0, longest, &comm) == RF_ERR_INVALID);
 	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, NULL) == RF_ERR_INVALID);
-	EXPECT(r, comm == NULL && g == NULL);
+	EXPECT(r, comm == NULL);
 	/* the longest that is allowed */
 	longest[RF_NAME_MAX] = '\0';
 	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_OK);
-	EXPECT(r, rf_group_create(comm, RF_INT32, RF_SUM, &group, &g) == RF_OK);
-	EXPECT(r, rf_comm_destroy(comm) == RF_ERR_BUSY);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
 	return rf_comm_destroy(comm);
 }
 
@@ -400,7 +340,6 @@ int main(void)
 		cmocka_unit_test(members),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(communicators_by_threads),
-		cmocka_unit_test(groups_by_threads),
 		cmocka_unit_test(different_names),
 		cmocka_unit_test(lost_process),
 		cmocka_unit_test(refused),

@@ -28,11 +28,6 @@ static void run_all(unsigned int n, int (*run)(struct rank *), bool manual)
 	ranks_free(&all);
 }
 
-static int make(struct rank *r, struct rf_group **g)
-{
-	return rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, g);
-}
-
 /* ---- waits ---- */
 
 static int waits(struct rank *r)
@@ -42,27 +37,29 @@ static int waits(struct rank *r)
 	struct rf_context *other = NULL;
 	struct rf_comm_config alone = RF_COMM_CONFIG_INIT;
 	struct rf_comm *comm = NULL;
-	struct rf_group *g[2], *single = NULL;
+	struct rf_comm *g[2] = {r->comm, NULL};
 	uint32_t a = 1, b[N] = {0};
 	unsigned int at, k, seen = 0;
 
-	EXPECT(r, make(r, &g[0]) == RF_OK && make(r, &g[1]) == RF_OK);
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &g[1]) == RF_OK);
 	/* nothing to wait for */
 	EXPECT(r, rf_wait_any(req, N, 10, &at) == RF_ERR_INVALID);
 	EXPECT(r, rf_wait_any(NULL, 0, 10, &at) == RF_ERR_INVALID);
 	EXPECT(r, rf_wait_all(req, N, 10) == RF_OK && rf_wait_all(NULL, 0, 10) == RF_OK);
 	/* the last rank is late: it begins when the others have seen that nothing is complete */
 	for (k = 0; k < N && r->rank < r->all->n - 1; k++)
-		EXPECT(r, rf_iallreduce(g[k % 2], &a, &b[k], 1, &req[k + 1]) == RF_OK);
+		EXPECT(r, rf_iallreduce(g[k % 2], &a, &b[k], 1, RF_INT32, RF_SUM, &req[k + 1]) ==
+				  RF_OK);
 	if (r->rank < r->all->n - 1) {
 		EXPECT(r, rf_wait_any(req, N + 2, 40, &at) == RF_IN_PROGRESS);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "40 ms"));
 		EXPECT(r, rf_wait_all(req, N + 2, 0) == RF_IN_PROGRESS);
 		EXPECT(r, rf_wait_any(req, N + 2, 0, NULL) == RF_ERR_INVALID);
 	}
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
 	for (k = 0; k < N && r->rank == r->all->n - 1; k++)
-		EXPECT(r, rf_iallreduce(g[k % 2], &a, &b[k], 1, &req[k + 1]) == RF_OK);
+		EXPECT(r, rf_iallreduce(g[k % 2], &a, &b[k], 1, RF_INT32, RF_SUM, &req[k + 1]) ==
+				  RF_OK);
 	for (k = 0; k < N / 2; k++) {
 		EXPECT(r, rf_wait_any(req, N + 2, FOREVER, &at) == RF_OK);
 		EXPECT(r, at >= 1 && at <= N && !req[at] && !(seen >> at & 1));
@@ -76,31 +73,28 @@ static int waits(struct rank *r)
 	alone.ranks = 1;
 	EXPECT(r, rf_context_create(NULL, &other) == RF_OK);
 	EXPECT(r, rf_comm_create(other, &alone, &comm) == RF_OK);
-	EXPECT(r, rf_group_create(comm, RF_INT32, RF_SUM, NULL, &single) == RF_OK);
-	EXPECT(r, rf_iallreduce(g[0], &a, &b[0], 1, &foreign[0]) == RF_OK);
-	EXPECT(r, rf_iallreduce(single, &a, &b[1], 1, &foreign[1]) == RF_OK);
+	EXPECT(r, rf_iallreduce(g[0], &a, &b[0], 1, RF_INT32, RF_SUM, &foreign[0]) == RF_OK);
+	EXPECT(r, rf_iallreduce(comm, &a, &b[1], 1, RF_INT32, RF_SUM, &foreign[1]) == RF_OK);
 	EXPECT(r, rf_wait_any(foreign, 2, 10, &at) == RF_ERR_INVALID);
 	EXPECT(r, strstr(rf_last_error_text(NULL), "several contexts"));
 	EXPECT(r, rf_wait_all(foreign, 2, 10) == RF_ERR_INVALID);
 	EXPECT(r, rf_wait_all(&foreign[1], 1, 10) == RF_OK && b[1] == 1);
 	EXPECT(r, rf_wait_any(foreign, 1, FOREVER, &at) == RF_OK && at == 0);
-	rf_group_destroy(single);
 	rf_comm_destroy(comm);
 	rf_context_destroy(other);
-	/* one group fails: the status of the first one that failed, and none is left */
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
-	EXPECT(r, rf_iallreduce(g[0], &a, &b[0], 1, &req[0]) == RF_OK);
+	/* both fail: the status of the first one that failed, and none is left */
+	EXPECT(r, rank_meet(r) == RF_OK);
+	EXPECT(r, rf_iallreduce(g[0], &a, &b[0], 1, RF_INT32, RF_SUM, &req[0]) == RF_OK);
 	EXPECT(r, rf_wait(req[0], FOREVER) == RF_OK);
 	if (r->rank == 0) {
-		EXPECT(r, rf_iallreduce(g[0], &a, &b[0], 1, &req[0]) == RF_OK);
-		EXPECT(r, rf_iallreduce(g[1], &a, &b[1], 1, &req[1]) == RF_OK);
-		EXPECT(r, rf_abort(g[0]) == RF_OK && rf_abort(g[1]) == RF_OK);
+		EXPECT(r, rf_iallreduce(g[0], &a, &b[0], 1, RF_INT32, RF_SUM, &req[0]) == RF_OK);
+		EXPECT(r, rf_iallreduce(g[1], &a, &b[1], 1, RF_INT32, RF_SUM, &req[1]) == RF_OK);
+		EXPECT(r, rf_comm_abort(g[0]) == RF_OK && rf_comm_abort(g[1]) == RF_OK);
 		EXPECT(r, rf_wait_all(req, 2, FOREVER) == RF_ERR_ABORTED);
-		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rf_abort"));
+		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rf_comm_abort"));
 		EXPECT(r, !req[0] && !req[1]);
 	}
-	rf_group_destroy(g[1]);
-	rf_group_destroy(g[0]);
+	rf_comm_destroy(g[1]);
 	return 0;
 }
 
@@ -135,15 +129,14 @@ static bool comes(struct rank *r, int fd)
 static int descriptor(struct rank *r)
 {
 	struct rf_request *req[3];
-	struct rf_group *g;
+	struct rf_comm *other = NULL;
 	uint32_t a = 1, b[3];
 	int fd = -1, same = -1;
 
-	EXPECT(r, make(r, &g) == RF_OK);
 	EXPECT(r, rf_completion_fd(r->ctx, NULL) == RF_ERR_INVALID);
 	/* one that was complete before the program asked for the descriptor */
-	EXPECT(r, rf_iallreduce(g, &a, &b[0], 1, &req[0]) == RF_OK);
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, rf_iallreduce(r->comm, &a, &b[0], 1, RF_INT32, RF_SUM, &req[0]) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
 	EXPECT(r, rf_completion_fd(r->ctx, &fd) == RF_OK);
 	EXPECT(r, rf_completion_fd(r->ctx, &same) == RF_OK && fd == same);
 	EXPECT(r, comes(r, fd));
@@ -151,20 +144,20 @@ static int descriptor(struct rank *r)
 	EXPECT(r, !readable(fd, 0));
 	/* three complete, and are taken one by one */
 	for (unsigned int k = 0; k < 3; k++)
-		EXPECT(r, rf_iallreduce(g, &a, &b[k], 1, &req[k]) == RF_OK);
+		EXPECT(r, rf_iallreduce(r->comm, &a, &b[k], 1, RF_INT32, RF_SUM, &req[k]) == RF_OK);
 	for (unsigned int k = 0; k < 3; k++) {
 		EXPECT(r, comes(r, fd));
 		EXPECT(r, rf_wait(req[2 - k], FOREVER) == RF_OK);
 	}
 	EXPECT(r, !readable(fd, 20));
-	EXPECT(r, rf_allreduce(g, &a, b, 1) == RF_OK);
+	EXPECT(r, rf_allreduce(r->comm, &a, b, 1, RF_INT32, RF_SUM) == RF_OK);
 	EXPECT(r, !readable(fd, 0));
-	/* requests that are never taken end with their group */
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
-	EXPECT(r, rf_iallreduce(g, &a, b, 1, &req[0]) == RF_OK);
+	/* requests that are never taken end with their communicator */
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &other) == RF_OK);
+	EXPECT(r, rf_iallreduce(other, &a, b, 1, RF_INT32, RF_SUM, &req[0]) == RF_OK);
 	EXPECT(r, comes(r, fd));
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
+	EXPECT(r, rf_comm_destroy(other) == RF_OK);
 	EXPECT(r, !readable(fd, 0));
 	return 0;
 }
@@ -180,7 +173,7 @@ static void readable_descriptor(void **state)
 
 struct chain {
 	struct rank *r;
-	struct rf_group *g;
+	struct rf_comm *g;
 	uint32_t a, b;
 	atomic_uint called, wrong;
 	unsigned int most;
@@ -201,7 +194,7 @@ static void again(void *arg, int status, const char *text)
 		c->wrong += c->b != c->r->all->n + n || text[0];
 	if (!status && n + 1 < c->most) {
 		c->a = 1 + (c->r->rank == 0 ? n + 1 : 0);
-		c->wrong += rf_iallreduce(c->g, &c->a, &c->b, 1, &req) != RF_OK;
+		c->wrong += rf_iallreduce(c->g, &c->a, &c->b, 1, RF_INT32, RF_SUM, &req) != RF_OK;
 		c->wrong += rf_on_completion(req, again, c) != RF_OK;
 	}
 	c->depth--;
@@ -225,36 +218,37 @@ static int chained(struct rank *r)
 	struct rf_request *req;
 	int fd;
 
-	EXPECT(r, make(r, &c.g) == RF_OK);
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &c.g) == RF_OK);
 	EXPECT(r, rf_completion_fd(r->ctx, &fd) == RF_OK);
-	EXPECT(r, rf_iallreduce(c.g, &c.a, &c.b, 1, &req) == RF_OK);
+	EXPECT(r, rf_iallreduce(c.g, &c.a, &c.b, 1, RF_INT32, RF_SUM, &req) == RF_OK);
 	EXPECT(r, rf_on_completion(req, NULL, NULL) == RF_ERR_INVALID);
 	EXPECT(r, rf_on_completion(req, again, &c) == RF_OK);
 	EXPECT(r, called(&c, 100) && c.wrong == 0);
 	/* nobody has to take anything */
 	EXPECT(r, !readable(fd, 0));
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
 	/* one that has completed already */
 	c.called = 0;
 	c.most = 1;
 	c.a = 1;
-	EXPECT(r, rf_iallreduce(c.g, &c.a, &c.b, 1, &req) == RF_OK);
+	EXPECT(r, rf_iallreduce(c.g, &c.a, &c.b, 1, RF_INT32, RF_SUM, &req) == RF_OK);
 	EXPECT(r, comes(r, fd));
 	EXPECT(r, rf_on_completion(req, again, &c) == RF_OK);
 	EXPECT(r, called(&c, 1) && c.wrong == 0 && !readable(fd, 0));
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
-	/* failures come with their text; destroying the group waits for the callbacks */
+	EXPECT(r, rank_meet(r) == RF_OK);
+	/* failures come with their text; destroying it waits for the callbacks */
 	c.called = 0;
 	if (r->rank == 0) {
 		for (unsigned int k = 0; k < 20; k++) {
-			EXPECT(r, rf_iallreduce(c.g, &c.a, &c.b, 1, &req) == RF_OK);
+			EXPECT(r,
+			       rf_iallreduce(c.g, &c.a, &c.b, 1, RF_INT32, RF_SUM, &req) == RF_OK);
 			EXPECT(r, rf_on_completion(req, again, &c) == RF_OK);
 		}
-		EXPECT(r, rf_group_destroy(c.g) == RF_OK);
+		EXPECT(r, rf_comm_destroy(c.g) == RF_OK);
 		EXPECT(r, c.called == 20 && c.wrong == 0 && strstr(c.text, "destroyed"));
 		return 0;
 	}
-	return rf_group_destroy(c.g);
+	return rf_comm_destroy(c.g);
 }
 
 static void callbacks(void **state)
@@ -272,27 +266,16 @@ static void callbacks_alone(void **state)
 	struct chain c = {.r = &r, .a = 1, .most = 200000};
 	struct rf_comm_config config = RF_COMM_CONFIG_INIT;
 	struct rf_request *req;
-	struct rf_group_config keeps = RF_GROUP_CONFIG_INIT;
-	struct rf_group *g = NULL;
 
 	(void)state;
 	config.ranks = 1;
-	keeps.fallback = RF_FALLBACK_RING;
 	assert_int_equal(rf_context_create(NULL, &r.ctx), RF_OK);
 	assert_int_equal(rf_comm_create(r.ctx, &config, &r.comm), RF_OK);
-	assert_int_equal(make(&r, &c.g), RF_OK);
-	assert_int_equal(rf_iallreduce(c.g, &c.a, &c.b, 1, &req), RF_OK);
+	c.g = r.comm;
+	assert_int_equal(rf_iallreduce(c.g, &c.a, &c.b, 1, RF_INT32, RF_SUM, &req), RF_OK);
 	assert_int_equal(rf_on_completion(req, again, &c), RF_OK);
 	assert_int_equal(c.called, 200000);
 	assert_int_equal(c.wrong, 0);
-	/* with a fallback somebody has to wait */
-	assert_int_equal(rf_group_create(r.comm, RF_INT32, RF_SUM, &keeps, &g), RF_OK);
-	assert_int_equal(rf_iallreduce(g, &c.a, &c.b, 1, &req), RF_OK);
-	assert_int_equal(rf_on_completion(req, again, &c), RF_ERR_INVALID);
-	assert_non_null(strstr(rf_last_error_text(r.ctx), "RF_FALLBACK"));
-	assert_int_equal(rf_wait(req, FOREVER), RF_OK);
-	rf_group_destroy(g);
-	rf_group_destroy(c.g);
 	rf_comm_destroy(r.comm);
 	rf_context_destroy(r.ctx);
 }

@@ -26,23 +26,20 @@ static void run_all(unsigned int n, int (*run)(struct rank *), bool manual)
 	ranks_free(&all);
 }
 
-static int reduces(struct rank *r, struct rf_group *g, uint32_t each)
+static int reduces(struct rank *r, struct rf_comm *comm, uint32_t each)
 {
 	uint32_t a = each, b = 0;
 
-	EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_OK);
+	EXPECT(r, rf_allreduce(comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_OK);
 	EXPECT(r, b == each * r->all->n);
 	return 0;
 }
 
-/* One thread on each rank starts two communicators, then two groups, on odd ranks the other first.
- */
+/* One thread on each rank starts two communicators, on odd ranks the other first. */
 static int opposite(struct rank *r)
 {
 	struct rf_creation *creation[2];
 	struct rf_comm *comm[2] = {NULL};
-	struct rf_group *g[2] = {NULL};
-	struct rf_group *none = NULL;
 
 	for (unsigned int k = 0; k < 2; k++) {
 		struct rf_comm_config config = RF_COMM_CONFIG_INIT;
@@ -62,34 +59,17 @@ static int opposite(struct rank *r)
 		memset(name, 'x', sizeof(name) - 1);
 		memset(members, 0xff, sizeof(members));
 	}
-	EXPECT(r, rf_group_created(creation[0], 0, &none) == RF_ERR_INVALID);
 	EXPECT(r, rf_comm_created(creation[0], 0, NULL) == RF_ERR_INVALID);
 	EXPECT(r, rf_context_destroy(r->ctx) == RF_ERR_BUSY);
 	for (unsigned int k = 0; k < 2; k++) {
-		EXPECT(r, rf_comm_created(creation[k], FOREVER, &comm[k]) == RF_OK);
-		EXPECT(r, rf_comm_rank(comm[k]) == r->all->n - 1 - r->rank);
-	}
-	for (unsigned int k = 0; k < 2; k++) {
-		struct rf_group_config config = RF_GROUP_CONFIG_INIT;
-		unsigned int which = k ^ (r->rank & 1);
-		char name[8];
-
-		snprintf(name, sizeof(name), "%u", which);
-		config.name = name;
-		EXPECT(r, rf_group_icreate(comm[0], RF_INT32, RF_SUM, &config, &creation[which]) ==
-				  RF_OK);
-		memset(name, 'x', sizeof(name) - 1);
-	}
-	EXPECT(r, rf_comm_destroy(comm[0]) == RF_ERR_BUSY);
-	for (unsigned int k = 0; k < 2; k++) {
 		int ret;
 
-		while ((ret = rf_group_created(creation[k], 1, &g[k])) == RF_IN_PROGRESS)
+		while ((ret = rf_comm_created(creation[k], 1, &comm[k])) == RF_IN_PROGRESS)
 			;
 		EXPECT(r, ret == RF_OK);
+		EXPECT(r, rf_comm_rank(comm[k]) == r->all->n - 1 - r->rank);
 	}
-	EXPECT(r, reduces(r, g[0], 1) == 0 && reduces(r, g[1], 100) == 0);
-	EXPECT(r, rf_group_destroy(g[0]) == RF_OK && rf_group_destroy(g[1]) == RF_OK);
+	EXPECT(r, reduces(r, comm[0], 1) == 0 && reduces(r, comm[1], 100) == 0);
 	EXPECT(r, rf_comm_destroy(comm[0]) == RF_OK);
 	return rf_comm_destroy(comm[1]);
 }
@@ -105,58 +85,57 @@ static void opposite_order(void **state)
 /* Rank 0 waits for the others, gives up, and the lane is free for another try. */
 static int cancels(struct rank *r)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
+	struct rf_comm_config config = RF_COMM_CONFIG_INIT;
 	struct rf_creation *creation = NULL;
-	struct rf_comm *comm = NULL;
-	struct rf_group *g = NULL;
+	struct rf_comm *g = NULL;
 	uint64_t begin;
 
 	config.name = "g";
+	config.schedule = RF_SCHEDULE_RING;
 	EXPECT(r, rf_creation_cancel(NULL) == RF_OK);
-	EXPECT(r, rf_group_icreate(r->comm, RF_INT32, RF_SUM, NULL, NULL) == RF_ERR_INVALID);
 	EXPECT(r, rf_comm_icreate(r->ctx, NULL, NULL) == RF_ERR_INVALID);
 	/* nobody comes */
 	if (r->rank == 0) {
-		EXPECT(r, rf_group_icreate(r->comm, RF_INT32, RF_SUM, &config, &creation) == RF_OK);
-		EXPECT(r, rf_group_created(creation, 50, &g) == RF_IN_PROGRESS);
+		EXPECT(r, rf_comm_icreate(r->ctx, &config, &creation) == RF_OK);
+		EXPECT(r, rf_comm_created(creation, 50, &g) == RF_IN_PROGRESS);
 		begin = rf_now_ms();
 		EXPECT(r, rf_creation_cancel(creation) == RF_OK);
 		EXPECT(r, rf_now_ms() - begin < 2000);
 	}
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
 	/* all but the last come: these are informed */
 	if (r->rank < r->all->n - 1)
-		EXPECT(r, rf_group_icreate(r->comm, RF_INT32, RF_SUM, &config, &creation) == RF_OK);
+		EXPECT(r, rf_comm_icreate(r->ctx, &config, &creation) == RF_OK);
 	if (r->rank == 0) {
-		EXPECT(r, rf_group_created(creation, 200, &g) == RF_IN_PROGRESS);
+		EXPECT(r, rf_comm_created(creation, 200, &g) == RF_IN_PROGRESS);
 		EXPECT(r, rf_creation_cancel(creation) == RF_OK);
 	} else if (r->rank < r->all->n - 1) {
-		EXPECT(r, rf_group_created(creation, FOREVER, &g) == RF_ERR_ABORTED);
+		EXPECT(r, rf_comm_created(creation, FOREVER, &g) == RF_ERR_ABORTED);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 0 has cancelled"));
 	}
-	EXPECT(r, g == NULL && rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, g == NULL && rank_meet(r) == RF_OK);
 	/* too late */
-	EXPECT(r, rf_group_icreate(r->comm, RF_INT32, RF_SUM, &config, &creation) == RF_OK);
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, rf_comm_icreate(r->ctx, &config, &creation) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
 	usleep(300000);
 	EXPECT(r, rf_creation_cancel(creation) == RF_ERR_BUSY);
-	EXPECT(r, rf_group_created(creation, 0, &g) == RF_OK);
+	EXPECT(r, rf_comm_created(creation, 0, &g) == RF_OK);
 	EXPECT(r, reduces(r, g, 7) == 0);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	EXPECT(r, rf_comm_destroy(g) == RF_OK);
 	/* what cannot be made says why; then there is nothing to cancel */
 	config.slots = 17;
-	EXPECT(r, rf_group_icreate(r->comm, RF_INT32, RF_SUM, &config, &creation) == RF_OK);
-	EXPECT(r, rf_group_created(creation, FOREVER, &g) == RF_ERR_INVALID);
+	EXPECT(r, rf_comm_icreate(r->ctx, &config, &creation) == RF_OK);
+	EXPECT(r, rf_comm_created(creation, FOREVER, &g) == RF_ERR_INVALID);
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "17 slots"));
-	EXPECT(r, rf_group_icreate(r->comm, RF_INT32, RF_SUM, &config, &creation) == RF_OK);
+	EXPECT(r, rf_comm_icreate(r->ctx, &config, &creation) == RF_OK);
 	EXPECT(r, rf_creation_cancel(creation) == RF_OK);
 	/* a communicator for which nobody comes */
 	if (r->rank == 0) {
 		EXPECT(r, rf_comm_icreate(r->ctx, NULL, &creation) == RF_OK);
-		EXPECT(r, rf_comm_created(creation, 20, &comm) == RF_IN_PROGRESS);
+		EXPECT(r, rf_comm_created(creation, 20, &g) == RF_IN_PROGRESS);
 		EXPECT(r, rf_creation_cancel(creation) == RF_OK);
 	}
-	return rf_comm_barrier(r->comm);
+	return rank_meet(r);
 }
 
 static void cancellation(void **state)
@@ -166,37 +145,32 @@ static void cancellation(void **state)
 	run_all(2, cancels, true);
 }
 
-/* At any moment of the creation: every rank ends with a group or an error, and can go on. */
+/* At any moment of the creation: every rank ends with a communicator or an error, and can go on. */
 static int at_any_time(struct rank *r)
 {
-	struct rf_group_config config = RF_GROUP_CONFIG_INIT;
-	struct rf_comm_config hasty = RF_COMM_CONFIG_INIT;
-	struct rf_comm *comm = NULL;
-
-	/* whoever comes after the cancellation does not wait long */
-	hasty.timeout_ms = 200;
-	hasty.schedule = RF_SCHEDULE_RING;
-	EXPECT(r, rf_comm_create(r->ctx, &hasty, &comm) == RF_OK);
 	for (unsigned int round = 0; round < 12; round++) {
+		struct rf_comm_config config = RF_COMM_CONFIG_INIT;
 		struct rf_creation *creation = NULL;
-		struct rf_group *g = NULL;
+		struct rf_comm *comm = NULL;
 		char name[16];
 		int ret = RF_ERR_ABORTED;
 
 		snprintf(name, sizeof(name), "round %u", round);
 		config.name = name;
+		config.schedule = RF_SCHEDULE_RING;
+		/* whoever comes after the cancellation does not wait long */
 		config.timeout_ms = 200;
-		EXPECT(r, rf_group_icreate(comm, RF_INT32, RF_SUM, &config, &creation) == RF_OK);
+		EXPECT(r, rf_comm_icreate(r->ctx, &config, &creation) == RF_OK);
 		if (r->rank == 1)
 			usleep(round * round * 100);
 		if (r->rank != 1 || rf_creation_cancel(creation) == RF_ERR_BUSY)
-			ret = rf_group_created(creation, FOREVER, &g);
+			ret = rf_comm_created(creation, FOREVER, &comm);
 		EXPECT(r, ret == RF_OK || ret == RF_ERR_ABORTED || ret == RF_ERR_RANK_MISSING ||
 				  ret == RF_ERR_TIMEOUT);
-		rf_group_destroy(g);
-		EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+		rf_comm_destroy(comm);
+		EXPECT(r, rank_meet(r) == RF_OK);
 	}
-	return rf_comm_destroy(comm);
+	return 0;
 }
 
 static void cancelled_at_any_time(void **state)

@@ -66,7 +66,7 @@ static void run_all(int (*run)(struct rank *), bool nic, const char *cache)
 }
 
 /* Fills, reduces, compares. send may be recv. */
-static int one_sum(struct rf_group *g, unsigned int rank, uint32_t *send, uint32_t *recv,
+static int one_sum(struct rf_comm *comm, unsigned int rank, uint32_t *send, uint32_t *recv,
 		   size_t count, unsigned int round)
 {
 	size_t bad = 0;
@@ -74,7 +74,7 @@ static int one_sum(struct rf_group *g, unsigned int rank, uint32_t *send, uint32
 
 	for (size_t k = 0; k < count; k++)
 		send[k] = (uint32_t)(rank * 77777u + k * 13u + round);
-	ret = rf_allreduce(g, send, recv, count);
+	ret = rf_allreduce(comm, send, recv, count, RF_INT32, RF_SUM);
 	for (size_t k = 0; k < count && !ret; k++)
 		bad += recv[k] != (uint32_t)(77777u + k * 26u + 2 * round);
 	return bad ? -100 : ret;
@@ -101,26 +101,24 @@ static int thousand_calls(struct rank *r)
 	uint32_t *send = malloc(COUNT * 4), *recv = malloc(COUNT * 4);
 	struct fake_verbs_nic *nic = fake_verbs_at(r->rank);
 	struct rf_mem *a, *b;
-	struct rf_group *g;
 	unsigned int before;
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	EXPECT(r, rf_mem_register(r->ctx, send, COUNT * 4, &a) == RF_OK);
 	EXPECT(r, rf_mem_register(r->ctx, recv, COUNT * 4, &b) == RF_OK);
 	EXPECT(r, registrations(r) == 2);
 	before = nic->registered;
 	/* whole buffers, and parts of them */
 	for (unsigned int k = 0; k < 1000; k++)
-		EXPECT(r, one_sum(g, r->rank, send + k % 50, recv + k % 7, 1 + k % 900, k) == 0);
+		EXPECT(r,
+		       one_sum(r->comm, r->rank, send + k % 50, recv + k % 7, 1 + k % 900, k) == 0);
 	EXPECT(r, nic->registered == before);
 	EXPECT(r, registrations(r) == 2 && hits(r) == 2000);
 	EXPECT(r, !a->nic->used && !b->nic->used);
 	/* a buffer that only begins in registered memory is registered for its call */
 	EXPECT(r, rf_mem_deregister(b) == RF_OK);
 	EXPECT(r, rf_mem_register(r->ctx, recv, COUNT * 2, &b) == RF_OK);
-	EXPECT(r, one_sum(g, r->rank, send, recv, COUNT, 1) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, send, recv, COUNT, 1) == 0);
 	EXPECT(r, nic->registered == before + 2 && registrations(r) == 4);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
 	EXPECT(r, rf_mem_deregister(a) == RF_OK && rf_mem_deregister(b) == RF_OK);
 	EXPECT(r, rf_mem_deregister(NULL) == RF_OK);
 	free(send);
@@ -140,18 +138,15 @@ static int no_cache(struct rank *r)
 	uint32_t *send = malloc(COUNT * 4), *recv = malloc(COUNT * 4);
 	struct fake_verbs_nic *nic = fake_verbs_at(r->rank);
 	unsigned int registered, deregistered;
-	struct rf_group *g;
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	registered = nic->registered;
 	deregistered = nic->deregistered;
 	for (unsigned int k = 0; k < 20; k++)
-		EXPECT(r, one_sum(g, r->rank, send, k % 2 ? send : recv, COUNT, k) == 0);
+		EXPECT(r, one_sum(r->comm, r->rank, send, k % 2 ? send : recv, COUNT, k) == 0);
 	/* two buffers, or one in place */
 	EXPECT(r, nic->registered == registered + 30);
 	EXPECT(r, nic->deregistered == deregistered + 30);
 	EXPECT(r, hits(r) == 0);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
 	free(send);
 	free(recv);
 	return 0;
@@ -172,18 +167,16 @@ static int cache_run(struct rank *r)
 	char *all = aligned_alloc(4096, 8 * SET);
 	struct fake_verbs_nic *nic = fake_verbs_at(r->rank);
 	unsigned int base, round = 0;
-	struct rf_group *g;
 /* An all-reduce in place; how many registrations it makes, and how many regions exist after it. */
 #define STEP(at, bytes, made, live)                                                                \
 	do {                                                                                       \
 		unsigned int was = nic->registered;                                                \
 		uint32_t *p = (uint32_t *)(void *)(all + (at));                                    \
-		EXPECT(r, one_sum(g, r->rank, p, p, (bytes) / 4, ++round) == 0);                   \
+		EXPECT(r, one_sum(r->comm, r->rank, p, p, (bytes) / 4, ++round) == 0);             \
 		EXPECT(r, nic->registered - was == (made));                                        \
 		EXPECT(r, nic->registered - nic->deregistered == base + (live));                   \
 	} while (0)
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	base = nic->registered - nic->deregistered;
 	STEP(0, SET, 1, 1);       /* A: new */
 	STEP(0, SET, 0, 1);       /* A: known */
@@ -211,11 +204,10 @@ static int cache_run(struct rank *r)
 	STEP(SET, SET / 2, 1, 1);
 	/* read only at first, then also written: another registration, which replaces the first */
 	EXPECT(r, rf_mem_forget(r->ctx, all, 8 * SET) == RF_OK);
-	EXPECT(r, one_sum(g, r->rank, (uint32_t *)(void *)all, (uint32_t *)(void *)(all + SET),
-			  1000, 0) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, (uint32_t *)(void *)all,
+			  (uint32_t *)(void *)(all + SET), 1000, 0) == 0);
 	EXPECT(r, nic->registered - nic->deregistered == base + 2);
 	STEP(0, 4000, 1, 2);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
 	free(all);
 	return 0;
 #undef STEP
@@ -232,44 +224,41 @@ static int cache_many(struct rank *r)
 {
 	uint32_t *all = malloc((RF_MEM_CACHED_MAX + 50) * 64), *other = malloc(64);
 	struct fake_verbs_nic *nic = fake_verbs_at(r->rank);
-	struct rf_group *g;
 	unsigned int base, made;
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	base = nic->registered - nic->deregistered;
 	/* a larger buffer replaces those that it contains, even if there is room, ... */
-	EXPECT(r, one_sum(g, r->rank, all + 16, all + 16, 16, 0) == 0);
-	EXPECT(r, one_sum(g, r->rank, all, all, 64, 0) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, all + 16, all + 16, 16, 0) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, all, all, 64, 0) == 0);
 	EXPECT(r, nic->registered - nic->deregistered == base + 1);
 	/* ... but not if it is only read */
-	EXPECT(r, one_sum(g, r->rank, all, all + 512, 128, 0) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, all, all + 512, 128, 0) == 0);
 	EXPECT(r, nic->registered - nic->deregistered == base + 3);
 	made = nic->registered;
-	EXPECT(r, one_sum(g, r->rank, all, all, 64, 0) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, all, all, 64, 0) == 0);
 	EXPECT(r, nic->registered == made);
 	EXPECT(r, rf_mem_forget(r->ctx, all, 4096) == RF_OK);
 	for (unsigned int k = 0; k < RF_MEM_CACHED_MAX + 50; k++)
-		EXPECT(r, one_sum(g, r->rank, all + k * 16, all + k * 16, 16, k) == 0);
+		EXPECT(r, one_sum(r->comm, r->rank, all + k * 16, all + k * 16, 16, k) == 0);
 	EXPECT(r, nic->registered - nic->deregistered == base + RF_MEM_CACHED_MAX);
 	/* the last ones are there, the first ones are not */
 	made = nic->registered;
-	EXPECT(r, one_sum(g, r->rank, all + 50 * 16, all + 50 * 16, 16, 1) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, all + 50 * 16, all + 50 * 16, 16, 1) == 0);
 	EXPECT(r, nic->registered == made);
-	EXPECT(r, one_sum(g, r->rank, all + 49 * 16, all + 49 * 16, 16, 1) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, all + 49 * 16, all + 49 * 16, 16, 1) == 0);
 	EXPECT(r, nic->registered == made + 1);
 	/* a NIC that takes no more: the oldest one makes room */
 	nic->limit = nic->registered - nic->deregistered;
-	EXPECT(r, one_sum(g, r->rank, all, all, 1000, 2) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, all, all, 1000, 2) == 0);
 	nic->limit = nic->registered - nic->deregistered;
-	EXPECT(r, one_sum(g, r->rank, other, other, 16, 2) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, other, other, 16, 2) == 0);
 	EXPECT(r, nic->registered - nic->deregistered == nic->limit);
 	/* nothing is left that could make room */
 	EXPECT(r, rf_mem_forget(r->ctx, all, (RF_MEM_CACHED_MAX + 50) * 64) == RF_OK);
 	EXPECT(r, rf_mem_forget(r->ctx, other, 64) == RF_OK);
 	nic->limit = nic->registered - nic->deregistered;
-	EXPECT(r, rf_allreduce(g, other, other, 16) == RF_ERR_NO_MEMORY);
+	EXPECT(r, rf_allreduce(r->comm, other, other, 16, RF_INT32, RF_SUM) == RF_ERR_NO_MEMORY);
 	nic->limit = 0;
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
 	free(all);
 	free(other);
 	return 0;
@@ -289,28 +278,28 @@ static int outstanding_run(struct rank *r)
 	uint32_t *send = malloc(COUNT * 8), *recv = malloc(COUNT * 4);
 	struct rf_request *q, *p;
 	struct rf_mem *a, *b;
-	struct rf_group *g;
 
 	for (unsigned int k = 0; k < COUNT * 2; k++)
 		send[k] = k;
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	EXPECT(r, rf_mem_register(r->ctx, send, COUNT * 4, &a) == RF_OK);
 	EXPECT(r, rf_mem_register(r->ctx, send + COUNT / 2, COUNT * 4, &b) == RF_OK);
 	if (r->rank == 0) {
-		EXPECT(r, rf_iallreduce(g, send, recv, COUNT / 4, &q) == RF_OK);
-		/* its send buffer lies in both registrations, if not in the cache */
-		EXPECT(r, rf_iallreduce(g, send + COUNT * 3 / 4, recv + COUNT / 4, COUNT / 4, &p) ==
+		EXPECT(r, rf_iallreduce(r->comm, send, recv, COUNT / 4, RF_INT32, RF_SUM, &q) ==
 				  RF_OK);
+		/* its send buffer lies in both registrations, if not in the cache */
+		EXPECT(r, rf_iallreduce(r->comm, send + COUNT * 3 / 4, recv + COUNT / 4, COUNT / 4,
+					RF_INT32, RF_SUM, &p) == RF_OK);
 		EXPECT(r, rf_mem_deregister(a) == RF_ERR_BUSY);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "outstanding"));
 		EXPECT(r, r->all->verbs == NULL ||
 				  rf_mem_forget(r->ctx, recv, COUNT * 4) == RF_ERR_BUSY);
 	}
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
+	EXPECT(r, rank_meet(r) == RF_OK);
 	if (r->rank == 1) {
-		EXPECT(r, rf_iallreduce(g, send, recv, COUNT / 4, &q) == RF_OK);
-		EXPECT(r, rf_iallreduce(g, send + COUNT * 3 / 4, recv + COUNT / 4, COUNT / 4, &p) ==
+		EXPECT(r, rf_iallreduce(r->comm, send, recv, COUNT / 4, RF_INT32, RF_SUM, &q) ==
 				  RF_OK);
+		EXPECT(r, rf_iallreduce(r->comm, send + COUNT * 3 / 4, recv + COUNT / 4, COUNT / 4,
+					RF_INT32, RF_SUM, &p) == RF_OK);
 	}
 	EXPECT(r, rf_wait(q, UINT_MAX) == RF_OK);
 	EXPECT(r, rf_wait(p, UINT_MAX) == RF_OK);
@@ -318,7 +307,6 @@ static int outstanding_run(struct rank *r)
 		EXPECT(r, recv[k] == 2 * k && recv[COUNT / 4 + k] == 2 * (COUNT * 3 / 4 + k));
 	EXPECT(r, rf_mem_deregister(a) == RF_OK && rf_mem_deregister(b) == RF_OK);
 	EXPECT(r, rf_mem_forget(r->ctx, recv, COUNT * 4) == RF_OK);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
 	free(send);
 	free(recv);
 	return 0;
@@ -332,31 +320,30 @@ static void deregister_while_outstanding(void **state)
 	run_all(outstanding_run, false, "0");
 }
 
-/* Two groups with overlapping send buffers, whose calls end in any order. */
+/* Two communicators with overlapping send buffers, whose calls end in any order. */
 static int overlap_run(struct rank *r)
 {
 	uint32_t *send = malloc(COUNT * 4), *recv = malloc(COUNT * 8);
-	struct rf_group *g[2];
+	struct rf_comm *g[2] = {r->comm, NULL};
 	struct rf_request *q[2];
 
-	for (unsigned int k = 0; k < 2; k++)
-		EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g[k]) == RF_OK);
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &g[1]) == RF_OK);
 	for (unsigned int round = 0; round < 200; round++) {
 		unsigned int shift = round % 3 * COUNT / 4;
 
 		for (unsigned int k = 0; k < COUNT; k++)
 			send[k] = k + round;
-		EXPECT(r, rf_iallreduce(g[0], send, recv, COUNT * 3 / 4, &q[0]) == RF_OK);
-		EXPECT(r,
-		       rf_iallreduce(g[1], send + shift, recv + COUNT, COUNT / 2, &q[1]) == RF_OK);
+		EXPECT(r, rf_iallreduce(g[0], send, recv, COUNT * 3 / 4, RF_INT32, RF_SUM, &q[0]) ==
+				  RF_OK);
+		EXPECT(r, rf_iallreduce(g[1], send + shift, recv + COUNT, COUNT / 2, RF_INT32,
+					RF_SUM, &q[1]) == RF_OK);
 		EXPECT(r, rf_wait(q[1], UINT_MAX) == RF_OK);
 		EXPECT(r, rf_wait(q[0], UINT_MAX) == RF_OK);
 		for (unsigned int k = 0; k < COUNT / 2; k++)
 			EXPECT(r, recv[k] == 2 * (k + round) &&
 					  recv[COUNT + k] == 2 * (shift + k + round));
 	}
-	for (unsigned int k = 0; k < 2; k++)
-		EXPECT(r, rf_group_destroy(g[k]) == RF_OK);
+	EXPECT(r, rf_comm_destroy(g[1]) == RF_OK);
 	free(send);
 	free(recv);
 	return 0;
@@ -380,21 +367,19 @@ static int dmabuf_run(struct rank *r)
 	uint32_t *mapped = mmap(NULL, FAKE_VERBS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	uint32_t *device = (uint32_t *)(void *)fake_verbs_memory();
 	struct rf_mem *a, *b;
-	struct rf_group *g;
 	int ret;
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	EXPECT(r, rf_mem_register_dmabuf(r->ctx, fd, 0, FAKE_VERBS_BYTES, mapped, &a) == RF_OK);
-	EXPECT(r, one_sum(g, r->rank, mapped, mapped + COUNT, COUNT, 1) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, mapped, mapped + COUNT, COUNT, 1) == 0);
 	EXPECT(r, registrations(r) == 1 && hits(r) == 2);
-	EXPECT(r, rf_allreduce(g, device, mapped, 10) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(r->comm, device, mapped, 10, RF_INT32, RF_SUM) == RF_ERR_INVALID);
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rf_mem_register_dmabuf()"));
 	EXPECT(r, rf_mem_register_dmabuf(r->ctx, fd, 0, FAKE_VERBS_BYTES, device, &b) == RF_OK);
-	EXPECT(r, rf_allreduce(g, device, mapped, 10) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(r->comm, device, mapped, 10, RF_INT32, RF_SUM) == RF_ERR_INVALID);
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "memory of a device"));
-	EXPECT(r, rf_allreduce(g, mapped, device, 10) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(r->comm, mapped, device, 10, RF_INT32, RF_SUM) == RF_ERR_INVALID);
 	/* a call that only the NIC carries out */
-	request.group = g;
+	request.group = r->comm->group;
 	rf_lock(r->ctx);
 	ret = rf_request_mem_take(&request, &both, RF_MEM_NIC);
 	rf_unlock(r->ctx);
@@ -404,9 +389,8 @@ static int dmabuf_run(struct rank *r)
 	rf_request_mem_drop(&request);
 	rf_request_mem_drop(&request);
 	rf_unlock(r->ctx);
-	/* the group is still usable */
-	EXPECT(r, one_sum(g, r->rank, mapped, mapped + COUNT, COUNT, 2) == 0);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	/* the communicator is still usable */
+	EXPECT(r, one_sum(r->comm, r->rank, mapped, mapped + COUNT, COUNT, 2) == 0);
 	EXPECT(r, rf_mem_deregister(a) == RF_OK && rf_mem_deregister(b) == RF_OK);
 	munmap(mapped, FAKE_VERBS_BYTES);
 	close(fd);
@@ -430,9 +414,7 @@ static int refused_run(struct rank *r)
 	bool over_nic = r->all->verbs != NULL;
 	char *end = (char *)(uintptr_t)(UINTPTR_MAX - 10);
 	struct rf_mem *m = NULL;
-	struct rf_group *g;
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	EXPECT(r, rf_mem_register(r->ctx, host, 8192, NULL) == RF_ERR_INVALID);
 	EXPECT(r, rf_mem_register(r->ctx, NULL, 8192, &m) == RF_ERR_INVALID);
 	EXPECT(r, rf_mem_register(r->ctx, host, 0, &m) == RF_ERR_INVALID);
@@ -451,22 +433,24 @@ static int refused_run(struct rank *r)
 	EXPECT(r, rf_mem_forget(r->ctx, host, 0) == RF_ERR_INVALID);
 	EXPECT(r, m == NULL);
 	/* pointers in calls: all of it, and its end alone */
-	EXPECT(r, rf_allreduce(g, device, host, 100) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(r->comm, device, host, 100, RF_INT32, RF_SUM) == RF_ERR_INVALID);
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rf_mem_register_dmabuf()"));
-	EXPECT(r, rf_allreduce(g, host, device, 100) == RF_ERR_INVALID);
-	EXPECT(r, one_sum(g, r->rank, host, host + 1024, 1000, 1) == 0);
-	EXPECT(r, one_sum(g, r->rank, host, host, 2000, 1) == 0);
+	EXPECT(r, rf_allreduce(r->comm, host, device, 100, RF_INT32, RF_SUM) == RF_ERR_INVALID);
+	EXPECT(r, one_sum(r->comm, r->rank, host, host + 1024, 1000, 1) == 0);
+	EXPECT(r, one_sum(r->comm, r->rank, host, host, 2000, 1) == 0);
 	munmap(host + 1024, 4096);
 	/* known from before, and forgotten */
 	EXPECT(r, rf_mem_forget(r->ctx, host, 8192) == RF_OK);
-	EXPECT(r, rf_allreduce(g, host, host, 2000) == RF_ERR_INVALID);
-	EXPECT(r, rf_allreduce(g, host, host, 1025) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(r->comm, host, host, 2000, RF_INT32, RF_SUM) == RF_ERR_INVALID);
+	EXPECT(r, rf_allreduce(r->comm, host, host, 1025, RF_INT32, RF_SUM) == RF_ERR_INVALID);
 	if (over_nic) {
 		nic->refuse = ENOMEM;
-		EXPECT(r, rf_allreduce(g, host, host, 100) == RF_ERR_NO_MEMORY);
+		EXPECT(r, rf_allreduce(r->comm, host, host, 100, RF_INT32, RF_SUM) ==
+				  RF_ERR_NO_MEMORY);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "ulimit -l"));
 		nic->refuse = EFAULT;
-		EXPECT(r, rf_allreduce(g, host, host, 100) == RF_ERR_INVALID);
+		EXPECT(r,
+		       rf_allreduce(r->comm, host, host, 100, RF_INT32, RF_SUM) == RF_ERR_INVALID);
 		nic->refuse = ENOMEM;
 		EXPECT(r, rf_mem_register(r->ctx, host, 4096, &m) == RF_ERR_NO_MEMORY);
 		nic->refuse = EOPNOTSUPP;
@@ -475,9 +459,8 @@ static int refused_run(struct rank *r)
 		nic->refuse = EIO;
 		EXPECT(r, rf_mem_register(r->ctx, host, 4096, &m) == RF_ERR_SYSTEM);
 	}
-	/* nothing of that has ended the group */
-	EXPECT(r, one_sum(g, r->rank, host, host, 1000, 3) == 0);
-	EXPECT(r, rf_group_destroy(g) == RF_OK);
+	/* nothing of that has ended the communicator */
+	EXPECT(r, one_sum(r->comm, r->rank, host, host, 1000, 3) == 0);
 	munmap(host, 4096);
 	return 0;
 }
@@ -496,19 +479,16 @@ static void one_rank(void **state)
 	uint32_t *device = (uint32_t *)(void *)fake_verbs_memory(), host[100] = {7};
 	struct rf_context *ctx;
 	struct rf_comm *comm;
-	struct rf_group *g;
 	struct rf_mem *m;
 
 	(void)state;
 	assert_int_equal(rf_context_create_io(NULL, NULL, 0, &ctx), 0);
 	assert_int_equal(rf_comm_create(ctx, NULL, &comm), 0);
-	assert_int_equal(rf_group_create(comm, RF_INT32, RF_SUM, NULL, &g), 0);
-	assert_int_equal(rf_allreduce(g, device, host, 100), RF_ERR_INVALID);
-	assert_int_equal(rf_allreduce(g, host, device, 100), RF_ERR_INVALID);
+	assert_int_equal(rf_allreduce(comm, device, host, 100, RF_INT32, RF_SUM), RF_ERR_INVALID);
+	assert_int_equal(rf_allreduce(comm, host, device, 100, RF_INT32, RF_SUM), RF_ERR_INVALID);
 	assert_int_equal(rf_mem_register(ctx, host, sizeof(host), &m), 0);
-	assert_int_equal(rf_allreduce(g, host, host + 50, 50), 0);
+	assert_int_equal(rf_allreduce(comm, host, host + 50, 50, RF_INT32, RF_SUM), 0);
 	assert_int_equal(host[50], 7);
-	assert_int_equal(rf_group_destroy(g), 0);
 	assert_int_equal(rf_comm_destroy(comm), 0);
 	assert_int_equal(rf_context_destroy(ctx), RF_ERR_BUSY);
 	assert_non_null(strstr(rf_last_error_text(ctx), "deregister"));
@@ -522,24 +502,22 @@ static void asked_once(void **state)
 	uint32_t *all = aligned_alloc(4096, 8 * 4096);
 	struct rf_context *ctx;
 	struct rf_comm *comm;
-	struct rf_group *g;
 
 	(void)state;
 	assert_int_equal(rf_context_create_io(NULL, NULL, 0, &ctx), 0);
 	assert_int_equal(rf_comm_create(ctx, NULL, &comm), 0);
-	assert_int_equal(rf_group_create(comm, RF_INT32, RF_SUM, NULL, &g), 0);
 	atomic_store(&asked, 0);
 	for (unsigned int k = 0; k < 1000; k++) {
 		/* two in one page; two larger ones */
-		assert_int_equal(rf_allreduce(g, all, all + 32, 32), 0);
-		assert_int_equal(rf_allreduce(g, all + 1024, all + 4096, 3000), 0);
+		assert_int_equal(rf_allreduce(comm, all, all + 32, 32, RF_INT32, RF_SUM), 0);
+		assert_int_equal(rf_allreduce(comm, all + 1024, all + 4096, 3000, RF_INT32, RF_SUM),
+				 0);
 	}
 	assert_int_equal(atomic_load(&asked), 6);
 	assert_int_equal(rf_mem_forget(ctx, all, 4), 0);
-	assert_int_equal(rf_allreduce(g, all, all + 32, 32), 0);
-	assert_int_equal(rf_allreduce(g, all + 1024, all + 4096, 3000), 0);
+	assert_int_equal(rf_allreduce(comm, all, all + 32, 32, RF_INT32, RF_SUM), 0);
+	assert_int_equal(rf_allreduce(comm, all + 1024, all + 4096, 3000, RF_INT32, RF_SUM), 0);
 	assert_int_equal(atomic_load(&asked), 8);
-	assert_int_equal(rf_group_destroy(g), 0);
 	assert_int_equal(rf_comm_destroy(comm), 0);
 	assert_int_equal(rf_context_destroy(ctx), 0);
 	free(all);

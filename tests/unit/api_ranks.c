@@ -35,6 +35,24 @@ void rank_note(struct rank *r, const char *file, int line, const char *what)
 		 r->ctx ? rf_last_error_text(r->ctx) : "no context");
 }
 
+int rank_meet(struct rank *r)
+{
+	unsigned int n = r->all->n - (unsigned int)__builtin_popcountll(r->all->left_out);
+	unsigned int want = ++r->met * n;
+
+	atomic_fetch_add(&r->all->met, 1);
+	for (unsigned int k = 0; k < 120000; k++) {
+		if (atomic_load(&r->all->met) >= want)
+			return 0;
+		if (r->all->manual)
+			rf_progress(r->ctx, 500);
+		else
+			usleep(500);
+	}
+	snprintf(r->text, sizeof(r->text), "the other ranks have not come");
+	return -1;
+}
+
 void ranks_init(struct ranks *all, unsigned int n, int (*run)(struct rank *r))
 {
 	memset(all, 0, sizeof(*all));
@@ -100,6 +118,7 @@ unsigned int ranks_run(struct ranks *all)
 	unsigned int bad = 0;
 	unsigned int k;
 
+	all->met = 0;
 	for (k = 0; k < all->n; k++) {
 		struct rank *r = &all->rank[k];
 

@@ -4,6 +4,7 @@
 #ifndef TEST_API_RANKS_H
 #define TEST_API_RANKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct rank {
 	unsigned int rank;
 	struct rf_context *ctx;
 	struct rf_comm *comm;
+	unsigned int met; /* calls of rank_meet() */
 	int ret;        /* the result of run(), or the first status that was not expected */
 	char text[600]; /* why */
 };
@@ -45,6 +47,7 @@ struct ranks {
 	int (*run)(struct rank *r);
 	void *arg;
 	uint64_t left_out; /* bit per rank: does not take part */
+	atomic_uint met;   /* calls of rank_meet() */
 	struct rank rank[RANKS];
 };
 
@@ -63,6 +66,9 @@ void ranks_free(struct ranks *all);
 	} while (0)
 
 void rank_note(struct rank *r, const char *file, int line, const char *what);
+
+/* Returns 0 when all ranks have called it, or -1 after a minute. Makes progress in manual mode. */
+int rank_meet(struct rank *r);
 
 /* A TCP port of the loopback interface that is free now. */
 unsigned int free_port(void);

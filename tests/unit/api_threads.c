@@ -33,14 +33,13 @@ static void run_all(unsigned int n, int (*run)(struct rank *), bool manual)
 struct failing {
 	pthread_t thread;
 	struct rank *r;
-	struct rf_group *g;
 	unsigned int which;
 	unsigned int bad;
 };
 
 static void *fails(void *arg)
 {
-	static const char *const texts[] = {"count is 0", "buffer is NULL", "aligned", "overlap"};
+	static const char *const texts[] = {"not for fp32", "buffer is NULL", "aligned", "overlap"};
 	struct failing *f = arg;
 	uint32_t a[8] = {0};
 	const char *text = "";
@@ -50,13 +49,13 @@ static void *fails(void *arg)
 		int ret;
 
 		if (f->which == 0)
-			ret = rf_allreduce(f->g, a, a + 4, 0);
+			ret = rf_allreduce(f->r->comm, a, a + 4, 1, RF_FP32, RF_XOR);
 		else if (f->which == 1)
-			ret = rf_allreduce(f->g, NULL, a, 1);
+			ret = rf_allreduce(f->r->comm, NULL, a, 1, RF_INT32, RF_SUM);
 		else if (f->which == 2)
-			ret = rf_allreduce(f->g, (char *)a + 1, a + 4, 1);
+			ret = rf_allreduce(f->r->comm, (char *)a + 1, a + 4, 1, RF_INT32, RF_SUM);
 		else
-			ret = rf_allreduce(f->g, a, a + 1, 3);
+			ret = rf_allreduce(f->r->comm, a, a + 1, 3, RF_INT32, RF_SUM);
 		if (k % 50 == 0)
 			sched_yield();
 		text = rf_last_error_text(f->r->ctx);
@@ -70,12 +69,10 @@ static void *fails(void *arg)
 static int errors(struct rank *r)
 {
 	struct failing f[4];
-	struct rf_group *g;
 	unsigned int bad = 0;
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
 	for (unsigned int k = 0; k < 4; k++) {
-		f[k] = (struct failing){.r = r, .g = g, .which = k};
+		f[k] = (struct failing){.r = r, .which = k};
 		pthread_create(&f[k].thread, NULL, fails, &f[k]);
 	}
 	for (unsigned int k = 0; k < 4; k++) {
@@ -83,7 +80,7 @@ static int errors(struct rank *r)
 		bad += f[k].bad;
 	}
 	EXPECT(r, bad == 0);
-	return rf_group_destroy(g);
+	return 0;
 }
 
 static void errors_per_thread(void **state)
@@ -96,11 +93,11 @@ static void errors_per_thread(void **state)
 
 struct caller {
 	pthread_t thread;
-	struct rf_group *g;
+	struct rf_comm *g;
 	unsigned int rank, which, bad;
 };
 
-/* Each thread has a group of its own, so that the order of calls on a group is the same. */
+/* Each thread has a communicator of its own, so that the order of calls on it is the same. */
 static void *calls(void *arg)
 {
 	struct caller *c = arg;
@@ -109,7 +106,7 @@ static void *calls(void *arg)
 	for (unsigned int k = 0; k < 300; k++) {
 		a = (c->rank + 1) * 100 + c->which * 10000 + k;
 		b = 0;
-		c->bad += rf_allreduce(c->g, &a, &b, 1) != RF_OK;
+		c->bad += rf_allreduce(c->g, &a, &b, 1, RF_INT32, RF_SUM) != RF_OK;
 		c->bad += b != 300 + 2 * (c->which * 10000 + k);
 	}
 	return NULL;
@@ -121,15 +118,15 @@ static int two(struct rank *r)
 
 	for (unsigned int k = 0; k < 2; k++) {
 		c[k] = (struct caller){.rank = r->rank, .which = k};
-		EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &c[k].g) == RF_OK);
+		EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &c[k].g) == RF_OK);
 	}
 	for (unsigned int k = 0; k < 2; k++)
 		pthread_create(&c[k].thread, NULL, calls, &c[k]);
 	for (unsigned int k = 0; k < 2; k++)
 		pthread_join(c[k].thread, NULL);
 	EXPECT(r, c[0].bad + c[1].bad == 0);
-	EXPECT(r, rf_group_destroy(c[1].g) == RF_OK);
-	return rf_group_destroy(c[0].g);
+	EXPECT(r, rf_comm_destroy(c[1].g) == RF_OK);
+	return rf_comm_destroy(c[0].g);
 }
 
 static void two_callers(void **state)
@@ -179,14 +176,13 @@ static void made_and_destroyed(void **state)
 /* ---- fork ---- */
 
 /* What a child does: 0, or the line that failed. */
-static int child(struct rank *r, struct rf_group *g, struct rf_request *req)
+static int child(struct rank *r, struct rf_request *req)
 {
 	struct rf_stats stats = {.size = sizeof(stats)};
 	struct rf_order order = RF_ORDER_INIT;
 	struct rf_context *own = NULL;
 	struct rf_comm_config alone = RF_COMM_CONFIG_INIT;
 	struct rf_comm *comm = NULL;
-	struct rf_group *group = NULL;
 	uint32_t a = 3, b = 0;
 
 #define CHILD(condition)                                                                           \
@@ -194,15 +190,14 @@ static int child(struct rank *r, struct rf_group *g, struct rf_request *req)
 		if (!(condition))                                                                  \
 			return __LINE__;                                                           \
 	} while (0)
-	CHILD(rf_allreduce(g, &a, &b, 1) == RF_ERR_INVALID);
+	CHILD(rf_allreduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_ERR_INVALID);
 	CHILD(strstr(rf_last_error_text(r->ctx), "fork"));
 	CHILD(rf_test(req) == RF_ERR_INVALID);
 	CHILD(rf_wait(req, 1000) == RF_ERR_INVALID);
-	CHILD(rf_iallreduce(g, &a, &b, 1, &req) == RF_ERR_INVALID);
-	CHILD(rf_abort(g) == RF_ERR_INVALID);
-	CHILD(rf_group_order(g, &order) == RF_ERR_INVALID);
-	CHILD(rf_group_destroy(g) == RF_ERR_INVALID);
-	CHILD(rf_comm_barrier(r->comm) == RF_ERR_INVALID);
+	CHILD(rf_iallreduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM, &req) == RF_ERR_INVALID);
+	CHILD(rf_comm_abort(r->comm) == RF_ERR_INVALID);
+	CHILD(rf_comm_order(r->comm, &order) == RF_ERR_INVALID);
+	CHILD(rf_barrier(r->comm) == RF_ERR_INVALID);
 	CHILD(rf_comm_destroy(r->comm) == RF_ERR_INVALID);
 	CHILD(rf_stats(r->ctx, &stats) == RF_ERR_INVALID);
 	CHILD(rf_progress(r->ctx, 0) == RF_ERR_INVALID);
@@ -211,9 +206,7 @@ static int child(struct rank *r, struct rf_group *g, struct rf_request *req)
 	alone.ranks = 1;
 	CHILD(rf_context_create(NULL, &own) == RF_OK);
 	CHILD(rf_comm_create(own, &alone, &comm) == RF_OK);
-	CHILD(rf_group_create(comm, RF_INT32, RF_SUM, NULL, &group) == RF_OK);
-	CHILD(rf_allreduce(group, &a, &b, 1) == RF_OK && b == 3);
-	CHILD(rf_group_destroy(group) == RF_OK);
+	CHILD(rf_allreduce(comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_OK && b == 3);
 	CHILD(rf_comm_destroy(comm) == RF_OK);
 	CHILD(rf_context_destroy(own) == RF_OK);
 	return 0;
@@ -222,25 +215,23 @@ static int child(struct rank *r, struct rf_group *g, struct rf_request *req)
 static int forks(struct rank *r)
 {
 	struct rf_request *req;
-	struct rf_group *g;
 	uint32_t a = 1, b = 0;
 	int status = -1;
 	pid_t pid;
 
-	EXPECT(r, rf_group_create(r->comm, RF_INT32, RF_SUM, NULL, &g) == RF_OK);
-	EXPECT(r, rf_iallreduce(g, &a, &b, 1, &req) == RF_OK);
+	EXPECT(r, rf_iallreduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM, &req) == RF_OK);
 	if (r->rank == 0) {
 		pid = fork();
 		if (pid == 0)
-			_exit(child(r, g, req) ? 1 : 0);
+			_exit(child(r, req) ? 1 : 0);
 		EXPECT(r, waitpid(pid, &status, 0) == pid);
 		EXPECT(r, WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
 	/* nothing of the parent has changed */
 	EXPECT(r, rf_wait(req, (unsigned int)-1) == RF_OK && b == 2);
-	EXPECT(r, rf_comm_barrier(r->comm) == RF_OK);
-	EXPECT(r, rf_allreduce(g, &a, &b, 1) == RF_OK && b == 2);
-	return rf_group_destroy(g);
+	EXPECT(r, rank_meet(r) == RF_OK);
+	EXPECT(r, rf_allreduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_OK && b == 2);
+	return 0;
 }
 
 static void forked(void **state)

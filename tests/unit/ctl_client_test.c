@@ -314,7 +314,8 @@ static void test_group_fails(void **state)
 	script_request(&c, 1001 * MS, &h, &q);
 	script_reply(&c, 1001 * MS, &h, &r, script_key, 9);
 	rf_client_text(&c, text, sizeof(text));
-	assert_non_null(strstr(text, "it has immediate 14004003, another rank immediate 20004003"));
+	assert_non_null(strstr(text, "it has all-reduce of fp32, sum (immediate 14004003), another "
+				     "rank reduce of fp32, sum (immediate 20004003)"));
 	c = script_ready_client();
 	r.u.group.reason = RF_CTL_R_ORDER;
 	script_request(&c, 1001 * MS, &h, &q);

@@ -293,16 +293,17 @@ static void test_directed_errors(void **state)
 	directed_error(
 		(uint32_t[N]){sum, sum, sum, max}, all,
 		"ranks disagree at one index (rank 3, index 0) in the type, operation, kind, "
-		"number or content of a call: it has immediate 1000c230, rank 0 immediate "
-		"1000c030;");
+		"number or content of a call: it has all-reduce of int32, max "
+		"(immediate 1000c230), rank 0 all-reduce of int32, sum (immediate "
+		"1000c030);");
 	directed_error(
 		(uint32_t[N]){sum, sum, sum, sum}, (const unsigned int[N]){64, 64, 64, 32},
 		"(rank 3, index 0) in the length of what they give: it has 32 bytes, another "
 		"rank 64 bytes;");
-	directed_error(
-		(uint32_t[N]){copy, take, take, copy}, (const unsigned int[N]){64, 0, 0, 64},
-		"(rank 3, index 0) in which of them gives: it has immediate 30004630, another "
-		"rank immediate 30004630;");
+	directed_error((uint32_t[N]){copy, take, take, copy}, (const unsigned int[N]){64, 0, 0, 64},
+		       "(rank 3, index 0) in which of them gives: it has broadcast of int32 "
+		       "(immediate 30004630), another "
+		       "rank broadcast of int32 (immediate 30004630);");
 	directed_error((uint32_t[N]){sum, sum, sum, next}, all,
 		       "names another index than its PSN (rank 3, index 0): immediate 1000c031;");
 	directed_error((uint32_t[N]){sum, sum, sum, strange}, all,

@@ -455,12 +455,16 @@ static void fallback_allocates_first(void **state)
 {
 	struct rf_fallback_cfg cfg = {.kind = *(enum rf_fallback *)*state,
 				      .ranks = 2,
-				      .type = RF_INT32,
 				      .timeout_ns = TIMEOUT,
 				      .order = {.size = sizeof(struct rf_order),
 						.schedule = RF_SCHEDULE_BOX,
 						.ranks = 2}};
 	int32_t first[3] = {1, 2, 3}, second[3] = {40, 50, 60}, result[3] = {0}, copy[2][3];
+	struct rf_directed_call call = {.type = RF_ARITH_INT32,
+					.op = RF_ARITH_SUM,
+					.count = 3,
+					.send = first,
+					.recv = result};
 	uint8_t values[16] = {[3] = 1, [7] = 1, [15] = 1}; /* calls done: 1 here, 0 there; both
 							      ranks have an unfinished one */
 	unsigned int before = allocations, calls;
@@ -470,9 +474,10 @@ static void fallback_allocates_first(void **state)
 	assert_int_equal(rf_fallback_create(&cfg, &f), RF_OK);
 	assert_true(allocations > before);
 	before = allocations;
-	rf_fallback_keep(f, copy[rf_fallback_turn(f)], first, result, 3);
+	rf_fallback_keep(f, copy[rf_fallback_turn(f)], &call);
 	rf_fallback_succeeded(f);
-	rf_fallback_keep(f, copy[rf_fallback_turn(f)], second, result, 3);
+	call.send = second;
+	rf_fallback_keep(f, copy[rf_fallback_turn(f)], &call);
 	rf_fallback_resume(f, "the box is silent");
 	assert_int_equal(rf_fallback_action(f), RF_FALLBACK_GATHER);
 	rf_fallback_gathered(f, RF_OK, NULL, values);

@@ -1,23 +1,21 @@
 /*
- * ringfold: all-reduce whose sums are made inside the network.
+ * ringfold: collective operations whose sums are made inside the network.
  *
  *     struct rf_context *ctx;
  *     struct rf_comm *comm;
- *     struct rf_group *group;
  *
  *     rf_context_create(NULL, &ctx);               this process's network device
  *     rf_comm_create(ctx, NULL, &comm);            the ranks of the job meet
- *     rf_group_create(comm, RF_FP32, RF_SUM, NULL, &group);
- *     rf_allreduce(group, gradient, sum, count);
- *     rf_group_destroy(group);  rf_comm_destroy(comm);  rf_context_destroy(ctx);
+ *     rf_allreduce(comm, gradient, sum, count, RF_FP32, RF_SUM);
+ *     rf_comm_destroy(comm);  rf_context_destroy(ctx);
  *
  * Results. Every function that can fail returns 0 for success, a negative enum rf_status for an
  * error, and a positive one for information (RF_IN_PROGRESS). After an error rf_last_error_text()
  * says what happened and what to do about it. Out-parameters are written only on success.
  *
  * Threads. Calls on different contexts are independent. Calls on one context, and on objects
- * made from it, may come from any thread: they are serialised inside. The caller must make
- * collective calls on a group in the same order on every rank. An object may be destroyed by
+ * made from it, may come from any thread: they are serialised inside. The caller must make the
+ * calls on a communicator in the same order on every rank. An object may be destroyed by
  * another thread than made it, once no other call uses it or an object made from it. The text of
  * an error belongs to the thread whose call has failed.
  *
@@ -25,11 +23,9 @@
  * RF_ERR_INVALID and changes nothing. A child may make a context of its own; with a DPDK device
  * only if no process before it in the line of forks has opened one.
  *
- * Buffers. The library owns a buffer given to rf_allreduce() or rf_iallreduce() until the call or
- * the request completes, with success or error. From then on the caller owns it again. Elements are
- * little-endian, without gaps. Buffers must be aligned to their element size (2 or 4 bytes),
- * otherwise they are rejected with RF_ERR_INVALID. The receive buffer may be the send buffer; any
- * other overlap is rejected.
+ * Buffers. The library owns the buffers of a call until the call or its request completes, with
+ * success or error. From then on the caller owns them again. Elements are little-endian, without
+ * gaps. Buffers must be aligned to their element size (1 to 8 bytes).
  *
  * Configuration. A config struct begins with its size (use the RF_..._INIT macros, in C or C++), so
  * that members can be added at its end. If the config is NULL or a member is 0, the environment
@@ -71,23 +67,39 @@ enum rf_status {
 	RF_ERR_TIMEOUT = -14,     /* a deadline has passed */
 	RF_ERR_ABORTED = -15,     /* rf_abort() was called, on this rank or another */
 	RF_ERR_GROUP_FAILED =
-		-16,           /* this group failed in an earlier call; it can only be destroyed */
+		-16, /* the communicator failed in an earlier call; it can only be destroyed */
 	RF_ERR_BUSY = -17,     /* too many outstanding requests, or still in use */
 	RF_ERR_INTERNAL = -18, /* a bug in the library */
 };
 
-/* Data type of a group. The values are those of the box's registers. */
+/* Data type of a call. The values are those of the box's registers. */
 enum rf_type {
 	RF_FP32 = 0,  /* IEEE 754 binary32 */
 	RF_BF16 = 1,  /* upper half of a binary32; summed in binary32, rounded once */
 	RF_FP16 = 2,  /* IEEE 754 binary16; summed in binary32, rounded once */
-	RF_INT32 = 3, /* two's complement, wraps */
+	RF_INT32 = 3, /* two's complement; sums of integers wrap */
+	RF_UINT32 = 4,
+	RF_INT64 = 5,
+	RF_UINT64 = 6,
+	RF_FP64 = 7, /* IEEE 754 binary64 */
+	RF_INT8 = 8,
+	RF_UINT8 = 9,
 };
 
 enum rf_op {
 	RF_SUM = 0,
 	RF_MIN = 1, /* minimumNumber of IEEE 754-2019 */
 	RF_MAX = 2, /* maximumNumber */
+	RF_AND = 3, /* and, or, xor: bit by bit, of integers */
+	RF_OR = 4,
+	RF_XOR = 5,
+	/* No box multiplies: RF_ERR_INVALID. Use rf_all_gather(), and multiply on the hosts. */
+	RF_PRODUCT = 7,
+	/*
+	 * The sum, then divided by the number of ranks on each host: one more rounding to the
+	 * element. Floating types only.
+	 */
+	RF_AVERAGE = 8,
 };
 
 /* Who performs the additions. */
@@ -97,7 +109,15 @@ enum rf_schedule {
 	RF_SCHEDULE_RING = 2,    /* the hosts, around the ring: no box needed */
 };
 
-/* What a group does when its box stops answering. The action is logged (RF_LOG_WARN). */
+/* How packets reach the box. */
+enum rf_steering {
+	RF_STEERING_DEFAULT = 0, /* RF_STEERING: "mirror" or "ring"; the default is mirror */
+	RF_STEERING_MIRROR = 1,  /* each rank sends to an address of the box: no switch rule */
+	/* each rank sends to the next one, and a rule at its switch port leads that to the box */
+	RF_STEERING_RING = 2,
+};
+
+/* What a communicator does when its box stops answering. It is logged (RF_LOG_WARN). */
 enum rf_fallback {
 	RF_FALLBACK_DEFAULT = 0, /* RF_FALLBACK: "none", "exact" or "ring"; the default is none */
 	RF_FALLBACK_NONE = 1,    /* the call fails with the cause */
@@ -131,9 +151,8 @@ enum rf_log_level {
 /* Opaque objects. Destroy each one before the object it was created from. */
 struct rf_context;  /* a process's network device */
 struct rf_comm;     /* ranks that make calls together */
-struct rf_group;    /* ranks that reduce together, with one type and operation */
-struct rf_request;  /* one outstanding all-reduce */
-struct rf_creation; /* a communicator or group that is being made */
+struct rf_request;  /* one outstanding call */
+struct rf_creation; /* a communicator that is being made */
 struct rf_mem;      /* registered memory (ringfold/memory.h) */
 
 /* The version, such as "0.2.0"; static. */
@@ -223,10 +242,11 @@ int rf_context_destroy(struct rf_context *ctx);
  * mode. RF_OK: progress was made; RF_IN_PROGRESS: nothing to do.
  *
  * In manual mode nothing is received or sent between the calls of this function, of rf_test(), and
- * of those that wait (rf_wait(), rf_allreduce(), rf_comm_barrier(), creation and destruction). Call
- * one of them, from the creation of a group until it is destroyed:
- * - at least every 2 s, whether requests are outstanding or not. Otherwise the box ends the group
- *   when the lease of this rank runs out (10 s unless the box is set otherwise).
+ * of those that wait (rf_wait(), rf_allreduce(), creation and destruction). Call one of them, from
+ * the creation of a communicator until it is destroyed:
+ * - at least every 2 s, whether requests are outstanding or not. Otherwise the box ends the
+ *   communicator's group when the lease of this rank runs out (10 s unless the box is set
+ *   otherwise).
  * - at least every RF_RETRY milliseconds while a request is outstanding on any rank. Otherwise the
  *   other ranks wait for this one and repeat packets that it has not acknowledged. Nothing is lost
  *   by that except time, and after RF_TIMEOUT without progress their requests fail. (Over verbs the
@@ -237,8 +257,8 @@ int rf_progress(struct rf_context *ctx, unsigned int timeout_us);
 /* Counters since the context was created; all are monotonic. */
 struct rf_stats {
 	size_t size;            /* sizeof(struct rf_stats), set by the caller */
-	uint64_t reductions;    /* all-reduces completed successfully */
-	uint64_t bytes_reduced; /* total size of their send buffers */
+	uint64_t calls;      /* collective calls completed successfully */
+	uint64_t call_bytes; /* the larger buffer of each of them, in sum */
 	uint64_t tx_frames;
 	uint64_t tx_bytes; /* frames, without FCS */
 	uint64_t rx_frames;
@@ -318,15 +338,45 @@ struct rf_comm_config {
 	 */
 	int (*allgather)(void *allgather_arg, const void *own, void *all, size_t bytes);
 	void *allgather_arg;
+	/*
+	 * The rest concerns the group that the communicator has at the box, and must be the same on
+	 * all its ranks. Without the box it is ignored.
+	 */
+	/*
+	 * RF_SLOTS: slots requested from the box, a power of two from 16; 0: 64. If the box has
+	 * fewer, the communicator takes what it has. Half of them is what a rank may have in
+	 * flight, in packets.
+	 */
+	unsigned int slots;
+	/* RF_STEERING */
+	enum rf_steering steering;
+	/*
+	 * RF_SELECTIVE: only lost packets are sent again; box and hosts accept packets in any
+	 * order. Not supported over verbs: RF_ERR_INVALID. Default: off.
+	 */
+	enum rf_choice selective;
+	/*
+	 * RF_STRAGGLER: RNR timer code 1 to 31 (IBTA table 45). The box answers with it when a
+	 * sender repeats while other ranks are late. Or RF_STRAGGLER_SILENT. Default: silent.
+	 */
+	unsigned int straggler;
+	/*
+	 * RF_FALLBACK. With a fallback a communicator allows one outstanding request at a time and
+	 * keeps a copy of the operands of its last two all-reduces, and rf_test() may block once
+	 * the box has failed. Only all-reduces continue; other calls then fail with the cause.
+	 */
+	enum rf_fallback fallback;
 };
+#define RF_STRAGGLER_SILENT 32u
 #define RF_COMM_CONFIG_INIT                                                                        \
 	{                                                                                          \
 		sizeof(struct rf_comm_config), 0, 0, 0, 0, 0, 0, 0, 0, RF_SCHEDULE_DEFAULT, 0, 0,  \
-			0, 0, 0                                                                    \
+			0, 0, 0, 0, RF_STEERING_DEFAULT, RF_CHOICE_DEFAULT, 0, RF_FALLBACK_DEFAULT \
 	}
 
 /*
- * Collective: returns when all ranks have called it.
+ * Collective: returns when all ranks have called it. With the box: all ranks join a group there,
+ * then verify the path with an all-reduce of known values.
  *
  * A context may have several communicators. With the first one the process joins the job: its rank
  * and number of ranks, root, port, job and key are those of the job until the last one is
@@ -335,8 +385,10 @@ struct rf_comm_config {
  * process must make at least one.
  *
  * Errors: RF_ERR_RANK_MISSING (names them), RF_ERR_RANK_TAKEN, RF_ERR_BOOTSTRAP, RF_ERR_MISMATCH
- * (ranks disagree about the number of ranks, MTU, schedule or members), RF_ERR_RANK_LOST,
- * RF_ERR_INVALID.
+ * (ranks disagree about the number of ranks, MTU, members or settings), RF_ERR_RANK_LOST,
+ * RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED (at once, if the box has no room), RF_ERR_STEERING,
+ * RF_ERR_TIMEOUT (the result of the check did not arrive in time), RF_ERR_TRANSPORT, RF_ERR_DEVICE,
+ * RF_ERR_ABORTED (on another rank), RF_ERR_NO_MEMORY, RF_ERR_INVALID.
  */
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		   struct rf_comm **comm);
@@ -351,10 +403,10 @@ int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name,
 		  struct rf_comm **part);
 
 /*
- * Collective, bounded: waits at most the timeout for the other ranks to arrive, so that their last
- * packets are still acknowledged, then returns RF_OK. With the last communicator of a context the
- * process leaves the job: it waits, bounded as well, for the other processes to do so. Returns
- * RF_ERR_BUSY while a group of it exists.
+ * Collective, bounded: outstanding requests end with RF_ERR_ABORTED, and the box releases the
+ * group. Waits at most the timeout for the other ranks to arrive, so that they receive everything
+ * they need, then returns RF_OK. With the last communicator of a context the process leaves the
+ * job: it waits, bounded as well, for the other processes to do so. NULL is allowed.
  */
 int rf_comm_destroy(struct rf_comm *comm);
 
@@ -388,88 +440,17 @@ int rf_creation_cancel(struct rf_creation *creation);
 unsigned int rf_comm_rank(const struct rf_comm *comm);
 unsigned int rf_comm_ranks(const struct rf_comm *comm);
 
-/* Collective: returns when all ranks have called it. Uses the store, not the box. */
-int rf_comm_barrier(struct rf_comm *comm);
-
-/* ---- group ------------------------------------------------------------------------------------
- */
-
-struct rf_group_config {
-	size_t size; /* sizeof(struct rf_group_config) */
-	/*
-	 * RF_TIMEOUT: milliseconds without progress after which a call fails. Default: that of the
-	 * communicator.
-	 */
-	unsigned int timeout_ms;
-	/* RF_SLOTS: slots requested from the box, a power of two from 16; 0: 512. */
-	unsigned int slots;
-	/* RF_SCHEDULE for this group. Default: that of the communicator. */
-	enum rf_schedule schedule;
-	/*
-	 * How the box treats the group. Must be the same on all ranks. Ignored by the ring
-	 * schedule.
-	 */
-	/* RF_TRANSPARENT: the box sends no NAK and no RNR NAK. Default: off. */
-	enum rf_choice transparent;
-	/*
-	 * RF_SELECTIVE: only lost packets are sent again; box and hosts accept packets in any
-	 * order. Not supported over verbs: RF_ERR_INVALID. Default: off.
-	 */
-	enum rf_choice selective;
-	/*
-	 * RF_STRAGGLER: RNR timer code 1 to 31 (IBTA table 45). The box answers with it when a
-	 * sender repeats while other ranks are late. Or RF_STRAGGLER_SILENT. Default: silent.
-	 */
-	unsigned int straggler;
-	/*
-	 * RF_FALLBACK, the same on all ranks. With a fallback a group allows one outstanding
-	 * request at a time and keeps a copy of its last two operands, and rf_test() may block once
-	 * the box has failed.
-	 */
-	enum rf_fallback fallback;
-	/*
-	 * The group's name, at most RF_NAME_MAX bytes, the same on all ranks. It is part of every
-	 * match: groups of different names may be made and destroyed in different order on each
-	 * rank, by several threads. NULL: groups without a name are matched by the order of their
-	 * creation, and of all calls on the communicator.
-	 */
-	const char *name;
-};
-#define RF_STRAGGLER_SILENT 32u
-#define RF_GROUP_CONFIG_INIT                                                                       \
-	{                                                                                          \
-		sizeof(struct rf_group_config), 0, 0, RF_SCHEDULE_DEFAULT, RF_CHOICE_DEFAULT,      \
-			RF_CHOICE_DEFAULT, 0, RF_FALLBACK_DEFAULT, 0                               \
-	}
-
 /*
- * Collective over the ranks of comm. With the box: all ranks join the group at the box, then verify
- * the path with an all-reduce of known values. Errors: RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED,
- * RF_ERR_STEERING, RF_ERR_RANK_MISSING, RF_ERR_RANK_LOST, RF_ERR_MISMATCH, RF_ERR_TIMEOUT (the
- * result of this check did not arrive in time), RF_ERR_TRANSPORT, RF_ERR_DEVICE, RF_ERR_ABORTED (on
- * another rank), RF_ERR_NO_MEMORY, RF_ERR_INVALID.
+ * Ends a communicator on all ranks: every outstanding and later call on it fails with
+ * RF_ERR_ABORTED, on this rank at once, on the others as soon as they are notified. It must still
+ * be destroyed.
  */
-int rf_group_create(struct rf_comm *comm, enum rf_type type, enum rf_op op,
-		    const struct rf_group_config *config, struct rf_group **group);
-
-/* As rf_group_create(), but returns at once: as rf_comm_icreate(). */
-int rf_group_icreate(struct rf_comm *comm, enum rf_type type, enum rf_op op,
-		     const struct rf_group_config *config, struct rf_creation **creation);
-
-/* Waits for a group that is being made: as rf_comm_created(), with rf_group_create()'s results. */
-int rf_group_created(struct rf_creation *creation, unsigned int timeout_ms,
-		     struct rf_group **group);
-
-/*
- * Collective, bounded: outstanding requests end with RF_ERR_ABORTED and the box releases the group.
- * The call then waits, at most the timeout, until the peers have received everything they need.
- */
-int rf_group_destroy(struct rf_group *group);
+int rf_comm_abort(struct rf_comm *comm);
 
 #define RF_RANKS_MAX 128u /* 8 ports of 16 lanes */
 #define RF_LAG_BINS 28u
 
-/* Which ranks were last, as measured by the box; see rf_group_stragglers(). */
+/* Which ranks were last, as measured by the box; see rf_comm_stragglers(). */
 struct rf_stragglers {
 	size_t size; /* sizeof(struct rf_stragglers), set by the caller */
 	unsigned int ranks;
@@ -486,13 +467,13 @@ struct rf_stragglers {
 };
 
 /*
- * Asks the box which rank completed last since the group was created, and by how much. Any rank may
- * ask at any time. Lags of a second or more are all included. Shorter ones are sampled: one index
- * of one group at a time. Source: docs/firmware.md, "Who is last". Errors: RF_ERR_INVALID (also if
- * the group does not use the box), RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED (the box has forgotten the
- * group).
+ * Asks the box which rank completed last since the communicator was created, and by how much. Any
+ * rank may ask at any time. Lags of a second or more are all included. Shorter ones are sampled:
+ * one index of one group at a time. Source: docs/firmware.md, "Who is last". Errors: RF_ERR_INVALID
+ * (also if the communicator does not use the box), RF_ERR_BOX_SILENT, RF_ERR_BOX_REFUSED (the box
+ * has forgotten the group).
  */
-int rf_group_stragglers(struct rf_group *group, struct rf_stragglers *stragglers);
+int rf_comm_stragglers(struct rf_comm *comm, struct rf_stragglers *stragglers);
 
 /* The place of a rank in the box. */
 struct rf_rank_place {
@@ -501,7 +482,8 @@ struct rf_rank_place {
 };
 
 /*
- * The order in which a group adds. With it and the inputs the same bits can be computed elsewhere.
+ * The order in which a communicator adds. With it and the inputs the same bits can be computed
+ * elsewhere.
  */
 struct rf_order {
 	size_t size; /* sizeof(struct rf_order), set by the caller: RF_ORDER_INIT */
@@ -522,16 +504,17 @@ struct rf_order {
 	}
 
 /*
- * Fills *order up to order->size bytes. The order is fixed once rf_group_create() has returned.
- * Errors: RF_ERR_INVALID (also if the size has no room for all ranks of the group).
+ * Fills *order up to order->size bytes. The order is fixed once rf_comm_create() has returned,
+ * unless a fallback changes it. Errors: RF_ERR_INVALID (also if the size has no room for all
+ * ranks).
  */
-int rf_group_order(const struct rf_group *group, struct rf_order *order);
+int rf_comm_order(const struct rf_comm *comm, struct rf_order *order);
 
 /*
  * Computes on this machine, bit for bit, the result of rf_allreduce(): inputs[r] is the send buffer
- * of rank r, `count` elements each. `out` may be one of the inputs. order->size must cover the
- * places of all its ranks. Source: docs/reduction.md; for the ring docs/api.md. Errors:
- * RF_ERR_INVALID.
+ * of rank r, `count` elements each. With the box, rf_reduce() and rf_reduce_scatter() have the same
+ * bits. `out` may be one of the inputs. order->size must cover the places of all its ranks. Source:
+ * docs/reduction.md; for the ring docs/api.md. Errors: RF_ERR_INVALID.
  */
 int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		   const void *const *inputs, void *out, size_t count);
@@ -542,34 +525,105 @@ size_t rf_type_size(enum rf_type type);
 const char *rf_type_name(enum rf_type type);
 const char *rf_op_name(enum rf_op op);
 
-/* ---- all-reduce -------------------------------------------------------------------------------
+/* ---- collective calls -------------------------------------------------------------------------
+ *
+ * Every rank of the communicator makes the same calls in the same order, with equal arguments
+ * except for the buffers. Each call exists in two forms: the first returns when it has completed on
+ * this rank; the one that begins with i returns at once with a request, which rf_test() or
+ * rf_wait() release with the result. At most RF_REQUESTS_MAX may be outstanding.
+ *
+ * count is a number of elements of `type`; 0 is allowed. With a block for each rank, blocks lie one
+ * after another in the order of the ranks. In place: recv == send if both are one vector or one
+ * block; otherwise the buffer of one block may be this rank's block in the other buffer. Any other
+ * overlap is refused. A buffer that a rank does not use may be NULL.
+ *
+ * v: blocks of different lengths; counts[r] is the length of rank r's block, the same on all ranks.
+ * In rf_gatherv() and rf_scatterv() only the root needs counts: it sends them to the others first.
+ * On other ranks counts is ignored, and `own` is what they expect.
+ *
+ * Success means that this rank's result has arrived, and that no rank needs this one for it any
+ * more. Errors that leave the communicator usable, with nothing started: RF_ERR_INVALID,
+ * RF_ERR_BUSY, RF_ERR_NO_MEMORY. After any other error it can only be destroyed, on all ranks, and
+ * later calls return RF_ERR_GROUP_FAILED: RF_ERR_MISMATCH (the text names both calls, if two ranks
+ * have made different ones), RF_ERR_TIMEOUT, RF_ERR_TRANSPORT, RF_ERR_RANK_LOST,
+ * RF_ERR_BOX_REFUSED, RF_ERR_BOX_SILENT, RF_ERR_ABORTED. What recv contains then is undefined. With
+ * one rank every call is a copy.
+ *
+ * Without the box (RF_SCHEDULE_RING) there are the all-reduce and the barrier; other calls return
+ * RF_ERR_INVALID.
  */
 
-/*
- * Reduces `count` elements over all ranks into recv on every rank. Returns when the result has
- * arrived and all packets of this rank have been acknowledged. count must be the same on all ranks
- * and not 0. With one rank this is a copy. Errors after which the group is unusable (later calls
- * return RF_ERR_GROUP_FAILED): RF_ERR_TIMEOUT, RF_ERR_TRANSPORT, RF_ERR_MISMATCH, RF_ERR_RANK_LOST,
- * RF_ERR_BOX_REFUSED, RF_ERR_ABORTED. Errors that leave it usable: RF_ERR_INVALID, RF_ERR_BUSY. The
- * contents of recv are undefined after an error.
- */
-int rf_allreduce(struct rf_group *group, const void *send, void *recv, size_t count);
+#define RF_REQUESTS_MAX 64u /* outstanding requests on one communicator */
 
-#define RF_REQUESTS_MAX 64u /* outstanding requests on one group */
+/* Reduces `count` elements over all ranks into recv on every rank. */
+int rf_allreduce(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		 enum rf_type type, enum rf_op op);
+int rf_iallreduce(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		  enum rf_type type, enum rf_op op, struct rf_request **request);
 
-/*
- * Starts an all-reduce and returns. RF_ERR_BUSY if RF_REQUESTS_MAX are outstanding. *request is
- * released by the rf_test() or rf_wait() call that returns anything other than RF_IN_PROGRESS.
- */
-int rf_iallreduce(struct rf_group *group, const void *send, void *recv, size_t count,
-		  struct rf_request **request);
+/* The same, into recv at the root alone. */
+int rf_reduce(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
+	      enum rf_op op, unsigned int root);
+int rf_ireduce(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
+	       enum rf_op op, unsigned int root, struct rf_request **request);
+
+/* Copies the root's send to every rank's recv; the root's recv may be NULL. */
+int rf_broadcast(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		 enum rf_type type, unsigned int root);
+int rf_ibroadcast(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		  enum rf_type type, unsigned int root, struct rf_request **request);
+
+/* send has a block of `count` elements for each rank; recv gets the own block, reduced. */
+int rf_reduce_scatter(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		      enum rf_type type, enum rf_op op);
+int rf_ireduce_scatter(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		       enum rf_type type, enum rf_op op, struct rf_request **request);
+int rf_reduce_scatterv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
+		       enum rf_type type, enum rf_op op);
+int rf_ireduce_scatterv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
+			enum rf_type type, enum rf_op op, struct rf_request **request);
+
+/* send is a block of `count` elements; recv gets the blocks of all ranks. */
+int rf_all_gather(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		  enum rf_type type);
+int rf_iall_gather(struct rf_comm *comm, const void *send, void *recv, size_t count,
+		   enum rf_type type, struct rf_request **request);
+int rf_all_gatherv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
+		   enum rf_type type);
+int rf_iall_gatherv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
+		    enum rf_type type, struct rf_request **request);
+
+/* The same, into recv at the root alone. own: elements of send; it must equal the root's count. */
+int rf_gather(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
+	      unsigned int root);
+int rf_igather(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
+	       unsigned int root, struct rf_request **request);
+int rf_gatherv(struct rf_comm *comm, const void *send, size_t own, void *recv, const size_t *counts,
+	       enum rf_type type, unsigned int root);
+int rf_igatherv(struct rf_comm *comm, const void *send, size_t own, void *recv,
+		const size_t *counts, enum rf_type type, unsigned int root,
+		struct rf_request **request);
+
+/* The root's send has a block for each rank; recv gets the own one. own: elements of recv. */
+int rf_scatter(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
+	       unsigned int root);
+int rf_iscatter(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
+		unsigned int root, struct rf_request **request);
+int rf_scatterv(struct rf_comm *comm, const void *send, const size_t *counts, void *recv,
+		size_t own, enum rf_type type, unsigned int root);
+int rf_iscatterv(struct rf_comm *comm, const void *send, const size_t *counts, void *recv,
+		 size_t own, enum rf_type type, unsigned int root, struct rf_request **request);
+
+/* Completes when all ranks have called it. */
+int rf_barrier(struct rf_comm *comm);
+int rf_ibarrier(struct rf_comm *comm, struct rf_request **request);
 
 /* Returns RF_IN_PROGRESS, or the result; then the request is released. Never waits. */
 int rf_test(struct rf_request *request);
 
 /*
- * As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the group's own
- * deadline. After RF_IN_PROGRESS rf_last_error_text() reports how long there has been no progress,
+ * As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the
+ * communicator's own deadline. After RF_IN_PROGRESS rf_last_error_text() reports how long there has been no progress,
  * which ranks the box is waiting for, and when it last heard from them. The call continues.
  */
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
@@ -609,17 +663,11 @@ int rf_completion_fd(struct rf_context *ctx, int *fd);
  * Callbacks of a context are called one after another in the order of completion, by the progress
  * thread or by any thread that is in a call on the context; if the request has completed already,
  * also before rf_on_completion() returns. A callback may start calls and test requests; it must not
- * wait, create or destroy. rf_group_destroy() returns after the callbacks of its requests. Errors:
- * RF_ERR_INVALID (also for a group with a fallback); the request then stays the caller's.
+ * wait, create or destroy. rf_comm_destroy() returns after the callbacks of its requests. Errors:
+ * RF_ERR_INVALID (also with a fallback); the request then stays the caller's.
  */
 int rf_on_completion(struct rf_request *request,
 		     void (*done)(void *arg, int status, const char *text), void *arg);
-
-/*
- * Ends a group on all ranks: every outstanding and later call on it fails with RF_ERR_ABORTED, on
- * this rank at once, on the others as soon as they are notified. The group must still be destroyed.
- */
-int rf_abort(struct rf_group *group);
 
 #ifdef __cplusplus
 }

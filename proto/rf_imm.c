@@ -1,0 +1,58 @@
+#include "proto/rf_imm.h"
+
+#include <stdio.h>
+
+#define KIND_ALL_REDUCE 1u
+#define KIND_REDUCE 2u
+#define KIND_REDUCE_SCATTER 4u
+#define KIND_BARRIER 8u
+#define COUNT(names) (sizeof(names) / sizeof((names)[0]))
+
+const char *rf_imm_kind_name(unsigned int kind)
+{
+	static const char *const names[] = {NULL,        "all-reduce",     "reduce",
+					    "broadcast", "reduce-scatter", "all-gather",
+					    "gather",    "scatter",        "barrier"};
+
+	return kind < COUNT(names) ? names[kind] : NULL;
+}
+
+const char *rf_imm_type_name(unsigned int type)
+{
+	static const char *const names[] = {"fp32",  "bf16",   "fp16", "int32", "uint32",
+					    "int64", "uint64", "fp64", "int8",  "uint8"};
+
+	return type < COUNT(names) ? names[type] : NULL;
+}
+
+const char *rf_imm_op_name(unsigned int op)
+{
+	static const char *const names[] = {"sum", "min", "max",  "and",
+					    "or",  "xor", "copy", "product"};
+
+	return op < COUNT(names) ? names[op] : NULL;
+}
+
+int rf_imm_reduces(unsigned int kind)
+{
+	return kind == KIND_ALL_REDUCE || kind == KIND_REDUCE || kind == KIND_REDUCE_SCATTER;
+}
+
+void rf_imm_text(uint32_t immediate, char *text, size_t room)
+{
+	unsigned int kind = immediate >> 28;
+	const char *name = rf_imm_kind_name(kind);
+	const char *type = rf_imm_type_name(immediate >> 4 & 15);
+	const char *op = rf_imm_op_name(immediate >> 8 & 15);
+
+	type = type ? type : "an unknown type";
+	op = op ? op : "an unknown operation";
+	if (!name)
+		snprintf(text, room, "no collective");
+	else if (kind == KIND_BARRIER)
+		snprintf(text, room, "%s", name);
+	else if (rf_imm_reduces(kind))
+		snprintf(text, room, "%s of %s, %s", name, type, op);
+	else
+		snprintf(text, room, "%s of %s", name, type);
+}

@@ -1,0 +1,23 @@
+/* A box for ranks that are threads: the model and the firmware, in a thread of its own. */
+#ifndef TEST_API_BOX_H
+#define TEST_API_BOX_H
+
+#include "tests/unit/api_ranks.h"
+
+struct api_box;
+
+/*
+ * Puts a box into the middle of a hub with twice as many ends as there are ranks, made by
+ * api_box_hub(): end r is that of rank r, and end n + r the box's. rules: those that ring
+ * connections need, which lead the packets of rank r to port r modulo 4. NULL: it did not start.
+ */
+struct rf_io_hub *api_box_hub(unsigned int ranks);
+struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool rules);
+void api_box_stop(struct api_box *b);
+
+/* ranks_init() with a box; and the end of both. */
+struct api_box *api_box_ranks(struct ranks *all, unsigned int n, bool rules,
+			      int (*run)(struct rank *r));
+void api_box_end(struct ranks *all, struct api_box *b);
+
+#endif

@@ -1,0 +1,578 @@
+/*
+ * Every collective through the public interface and a box (the model): each type and operation,
+ * each root, in place and not, odd sizes, 1 to 8 ranks, by mirror and ring. Every byte of every
+ * buffer is compared with a reference that only adds the inputs in the order that rf_comm_order()
+ * reports, and knows nothing of packets.
+ *
+ *	api_collectives [SEED]		RF_SEED=N does the same
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "host/collective/arith.h"
+#include "tests/unit/api_box.h"
+
+#define GUARD 0xc5
+
+static uint64_t seed = 1;
+static bool flip; /* one bit of each result, before it is compared */
+
+enum kind {
+	ALLREDUCE,
+	REDUCE,
+	BROADCAST,
+	REDUCE_SCATTER,
+	REDUCE_SCATTERV,
+	ALL_GATHER,
+	ALL_GATHERV,
+	GATHER,
+	GATHERV,
+	SCATTER,
+	SCATTERV,
+	BARRIER,
+	KINDS,
+};
+
+static const char *const names[] = {
+	"allreduce",   "reduce", "broadcast", "reduce_scatter", "reduce_scatterv", "all_gather",
+	"all_gatherv", "gather", "gatherv",   "scatter",        "scatterv",        "barrier"};
+
+/* What differs between two collectives, from the view of a test. */
+static const struct {
+	bool reduces, root, v;
+	bool send_all, recv_all; /* the buffer has a block for each rank */
+	bool one;                /* there are no blocks */
+} about[KINDS] = {
+	[ALLREDUCE] = {.reduces = true, .one = true},
+	[REDUCE] = {.reduces = true, .root = true, .one = true},
+	[BROADCAST] = {.root = true, .one = true},
+	[REDUCE_SCATTER] = {.reduces = true, .send_all = true},
+	[REDUCE_SCATTERV] = {.reduces = true, .send_all = true, .v = true},
+	[ALL_GATHER] = {.recv_all = true},
+	[ALL_GATHERV] = {.recv_all = true, .v = true},
+	[GATHER] = {.root = true, .recv_all = true},
+	[GATHERV] = {.root = true, .recv_all = true, .v = true},
+	[SCATTER] = {.root = true, .send_all = true},
+	[SCATTERV] = {.root = true, .send_all = true, .v = true},
+	[BARRIER] = {.one = true},
+};
+
+struct job {
+	enum kind kind;
+	enum rf_type type;
+	enum rf_op op;
+	unsigned int root;
+	size_t counts[RANKS]; /* [0] if there are no blocks; else of each rank's */
+	bool in_place;
+	uint64_t key;
+};
+
+/* ---- sizes ---- */
+
+static unsigned int blocks_of(const struct job *j, unsigned int ranks)
+{
+	return about[j->kind].one ? 1 : ranks;
+}
+
+static size_t total(const struct job *j, unsigned int ranks)
+{
+	size_t n = 0;
+
+	for (unsigned int k = 0; k < blocks_of(j, ranks); k++)
+		n += j->counts[k];
+	return n;
+}
+
+static size_t before(const struct job *j, unsigned int rank)
+{
+	size_t n = 0;
+
+	for (unsigned int k = 0; k < rank && !about[j->kind].one; k++)
+		n += j->counts[k];
+	return n;
+}
+
+static size_t own(const struct job *j, unsigned int rank)
+{
+	return j->counts[about[j->kind].one ? 0 : rank];
+}
+
+/* ---- data ---- */
+
+/* Element k of a rank's whole vector (all blocks): mostly ordinary numbers, sometimes any bits. */
+static void put_element(const struct job *j, unsigned int rank, size_t k, uint8_t *to)
+{
+	uint64_t r = rf_rng_mix(j->key + RF_RNG_STEP * (k + 1) + rank * UINT64_C(0x9e3779b1));
+	size_t size = rf_type_size(j->type);
+	float f = (float)((int)(r % 2000) - 1000) / 7.0f;
+	double d = (double)((int)(r % 20000) - 10000) / 7.0;
+	uint16_t h;
+
+	if (r >> 60 == 0)
+		memcpy(to, &r, size);
+	else if (j->type == RF_FP32)
+		memcpy(to, &f, 4);
+	else if (j->type == RF_FP64)
+		memcpy(to, &d, 8);
+	else if (j->type == RF_BF16 || j->type == RF_FP16) {
+		h = j->type == RF_BF16 ? rf_bf16_from_float(f) : rf_fp16_from_float(f);
+		memcpy(to, &h, 2);
+	} else {
+		memcpy(to, &r, size);
+	}
+}
+
+static void put_elements(const struct job *j, unsigned int rank, size_t from, size_t count,
+			 uint8_t *to)
+{
+	for (size_t k = 0; k < count; k++)
+		put_element(j, rank, from + k, to + k * rf_type_size(j->type));
+}
+
+/* The average as the header defines it: divided in binary32 or binary64, and rounded. */
+static void divide(enum rf_type type, uint8_t *at, size_t count, unsigned int n)
+{
+	for (size_t k = 0; k < count; k++) {
+		uint8_t *p = at + k * rf_type_size(type);
+		uint16_t h;
+		double d;
+		float f;
+
+		if (type == RF_FP64) {
+			memcpy(&d, p, 8);
+			d /= n;
+			memcpy(p, &d, 8);
+			continue;
+		}
+		if (type == RF_FP32) {
+			memcpy(&f, p, 4);
+			f = (float)((double)f / n); /* rounded as by one division */
+			memcpy(p, &f, 4);
+			continue;
+		}
+		memcpy(&h, p, 2);
+		f = type == RF_BF16 ? rf_bf16_to_float(h) : rf_fp16_to_float(h);
+		f = (float)((double)f / n);
+		h = type == RF_BF16 ? rf_bf16_from_float(f) : rf_fp16_from_float(f);
+		memcpy(p, &h, 2);
+	}
+}
+
+/* The result of elements [from, from + count) of all ranks' vectors. */
+static int reduce_elements(const struct job *j, const struct rf_order *order, size_t from,
+			   size_t count, uint8_t *to)
+{
+	size_t bytes = count * rf_type_size(j->type);
+	uint8_t *room = malloc(order->ranks * bytes + 8);
+	const void *inputs[RANKS];
+	int ret = RF_OK;
+
+	for (unsigned int r = 0; r < order->ranks; r++) {
+		inputs[r] = room + r * bytes;
+		put_elements(j, r, from, count, room + r * bytes);
+	}
+	if (count)
+		ret = rf_order_apply(order, j->type, j->op == RF_AVERAGE ? RF_SUM : j->op, inputs,
+				     to, count);
+	if (j->op == RF_AVERAGE && order->ranks > 1)
+		divide(j->type, to, count, order->ranks);
+	free(room);
+	return ret;
+}
+
+/* What this rank's receive buffer must contain; its length in bytes. */
+static size_t expected(const struct job *j, const struct rf_order *order, unsigned int rank,
+		       uint8_t *to)
+{
+	size_t size = rf_type_size(j->type);
+
+	switch (j->kind) {
+	case REDUCE:
+		if (rank != j->root)
+			return 0;
+		/* fall through */
+	case ALLREDUCE:
+		if (reduce_elements(j, order, 0, j->counts[0], to))
+			abort();
+		return j->counts[0] * size;
+	case BROADCAST:
+		put_elements(j, j->root, 0, j->counts[0], to);
+		return j->counts[0] * size;
+	case REDUCE_SCATTER:
+	case REDUCE_SCATTERV:
+		if (reduce_elements(j, order, before(j, rank), own(j, rank), to))
+			abort();
+		return own(j, rank) * size;
+	case GATHER:
+	case GATHERV:
+		if (rank != j->root)
+			return 0;
+		/* fall through */
+	case ALL_GATHER:
+	case ALL_GATHERV:
+		for (unsigned int r = 0; r < order->ranks; r++)
+			put_elements(j, r, before(j, r), own(j, r), to + before(j, r) * size);
+		return total(j, order->ranks) * size;
+	case SCATTER:
+	case SCATTERV:
+		put_elements(j, j->root, before(j, rank), own(j, rank), to);
+		return own(j, rank) * size;
+	default:
+		return 0;
+	}
+}
+
+/* ---- one call ---- */
+
+static int call(struct rank *r, const struct job *j, const void *send, void *recv,
+		struct rf_request **q)
+{
+	const size_t *counts = j->counts;
+	struct rf_comm *c = r->comm;
+	enum rf_type t = j->type;
+	size_t n = counts[0], mine = own(j, r->rank);
+
+	if (r->rank != j->root && (j->kind == GATHERV || j->kind == SCATTERV))
+		counts = NULL;
+	switch (j->kind) {
+	case ALLREDUCE:
+		return q ? rf_iallreduce(c, send, recv, n, t, j->op, q)
+			 : rf_allreduce(c, send, recv, n, t, j->op);
+	case REDUCE:
+		return q ? rf_ireduce(c, send, recv, n, t, j->op, j->root, q)
+			 : rf_reduce(c, send, recv, n, t, j->op, j->root);
+	case BROADCAST:
+		return q ? rf_ibroadcast(c, send, recv, n, t, j->root, q)
+			 : rf_broadcast(c, send, recv, n, t, j->root);
+	case REDUCE_SCATTER:
+		return q ? rf_ireduce_scatter(c, send, recv, n, t, j->op, q)
+			 : rf_reduce_scatter(c, send, recv, n, t, j->op);
+	case REDUCE_SCATTERV:
+		return q ? rf_ireduce_scatterv(c, send, recv, counts, t, j->op, q)
+			 : rf_reduce_scatterv(c, send, recv, counts, t, j->op);
+	case ALL_GATHER:
+		return q ? rf_iall_gather(c, send, recv, n, t, q)
+			 : rf_all_gather(c, send, recv, n, t);
+	case ALL_GATHERV:
+		return q ? rf_iall_gatherv(c, send, recv, counts, t, q)
+			 : rf_all_gatherv(c, send, recv, counts, t);
+	case GATHER:
+		return q ? rf_igather(c, send, recv, n, t, j->root, q)
+			 : rf_gather(c, send, recv, n, t, j->root);
+	case GATHERV:
+		return q ? rf_igatherv(c, send, mine, recv, counts, t, j->root, q)
+			 : rf_gatherv(c, send, mine, recv, counts, t, j->root);
+	case SCATTER:
+		return q ? rf_iscatter(c, send, recv, n, t, j->root, q)
+			 : rf_scatter(c, send, recv, n, t, j->root);
+	case SCATTERV:
+		return q ? rf_iscatterv(c, send, counts, recv, mine, t, j->root, q)
+			 : rf_scatterv(c, send, counts, recv, mine, t, j->root);
+	default:
+		return q ? rf_ibarrier(c, q) : rf_barrier(c);
+	}
+}
+
+/* Buffers of a call under way, with a guard of 64 bytes before and after each. */
+struct buffers {
+	uint8_t *room, *send, *recv, *want, *sent;
+	size_t room_bytes, send_bytes, recv_bytes;
+};
+
+static void prepare(struct rank *r, const struct job *j, const struct rf_order *order,
+		    struct buffers *b)
+{
+	size_t size = rf_type_size(j->type), all = total(j, r->all->n) * size;
+	size_t lead = before(j, r->rank) * size;
+	size_t send_all = about[j->kind].send_all, recv_all = about[j->kind].recv_all;
+	uint8_t *at;
+
+	b->room_bytes = 2 * (all + 192);
+	b->room = aligned_alloc(64, (2 * b->room_bytes + 127) & ~(size_t)63);
+	memset(b->room, GUARD, 2 * b->room_bytes);
+	b->want = b->room + b->room_bytes;
+	b->recv_bytes = expected(j, order, r->rank, b->want);
+	b->send_bytes = own(j, r->rank) * size;
+	if (send_all)
+		b->send_bytes = all;
+	if (j->kind == BROADCAST || j->kind == SCATTER || j->kind == SCATTERV)
+		b->send_bytes = r->rank == j->root ? b->send_bytes : 0;
+	if (j->kind == BARRIER)
+		b->send_bytes = 0;
+	b->recv = b->room + 64;
+	at = b->room + 64 + ((all + 127) & ~(size_t)63);
+	b->send = at;
+	if (j->in_place && b->recv_bytes && b->send_bytes) {
+		/* the smaller buffer is this rank's block of the larger one */
+		b->send = recv_all ? b->recv + lead : b->recv;
+		if (send_all) {
+			b->send = at;
+			b->recv = at + lead;
+		}
+	}
+	put_elements(j, r->rank, send_all ? 0 : before(j, r->rank), b->send_bytes / size, b->send);
+	b->sent = malloc(b->send_bytes + 1);
+	memcpy(b->sent, b->send, b->send_bytes);
+}
+
+/* True if everything is as it must be. */
+static bool compare(struct rank *r, const struct job *j, struct buffers *b)
+{
+	size_t wrong = 0, at;
+
+	for (at = 0; at < b->recv_bytes; at++)
+		wrong += b->recv[at] != b->want[at];
+	/* all other bytes are as before */
+	for (at = 0; at < b->room_bytes; at++) {
+		const uint8_t *p = b->room + at;
+		uint8_t was = GUARD;
+
+		if (p >= b->recv && p < b->recv + b->recv_bytes)
+			continue;
+		if (p >= b->send && p < b->send + b->send_bytes)
+			was = b->sent[p - b->send];
+		wrong += *p != was;
+	}
+	free(b->room);
+	free(b->sent);
+	if (wrong)
+		snprintf(r->text, sizeof(r->text),
+			 "%zu wrong bytes in %s of %s %s, root %u, %zu elements%s, %u ranks; seed "
+			 "%llu: RF_SEED=%llu build/tests/api_collectives",
+			 wrong, names[j->kind], rf_type_name(j->type), rf_op_name(j->op), j->root,
+			 total(j, r->all->n), j->in_place ? " in place" : "", r->all->n,
+			 (unsigned long long)seed, (unsigned long long)seed);
+	return wrong == 0;
+}
+
+static int one(struct rank *r, const struct job *j, const struct rf_order *order)
+{
+	struct buffers b;
+	int ret;
+
+	prepare(r, j, order, &b);
+	ret = call(r, j, b.send, b.recv, NULL);
+	if (ret)
+		snprintf(r->text, sizeof(r->text), "%s: %s", names[j->kind],
+			 rf_last_error_text(r->ctx));
+	/* a comparison that sees nothing would be of no use */
+	if (!ret && flip && r->rank == 0 && b.recv_bytes)
+		b.recv[b.recv_bytes / 2] ^= 1;
+	return compare(r, j, &b) ? ret : -1;
+}
+
+/* ---- the tables ---- */
+
+static bool has(enum rf_type type, enum rf_op op)
+{
+	bool floating = type == RF_FP32 || type == RF_BF16 || type == RF_FP16 || type == RF_FP64;
+
+	if (op == RF_AVERAGE)
+		return floating;
+	return op <= RF_MAX || (op <= RF_XOR && !floating);
+}
+
+static const enum rf_op ops[] = {RF_SUM, RF_MIN, RF_MAX, RF_AND, RF_OR, RF_XOR, RF_AVERAGE};
+
+static void draw_counts(struct job *j, unsigned int ranks, struct rf_rng *rng, size_t most)
+{
+	size_t equal = (size_t)rf_rng_below(rng, most + 1);
+
+	for (unsigned int k = 0; k < ranks; k++)
+		j->counts[k] = about[j->kind].v ? (size_t)rf_rng_below(rng, most + 1) : equal;
+	/* a block without elements now and then */
+	if (about[j->kind].v && rf_rng_below(rng, 4) == 0)
+		j->counts[rf_rng_below(rng, ranks)] = 0;
+}
+
+/* Every collective with every type and operation it has. */
+static int everything(struct rank *r)
+{
+	struct rf_order order = RF_ORDER_INIT;
+	struct rf_rng rng = rf_rng_make(seed, r->all->n);
+	unsigned int ranks = r->all->n;
+	int ret = rf_comm_order(r->comm, &order);
+
+	for (unsigned int kind = 0; kind < KINDS && !ret; kind++)
+		for (unsigned int type = 0; type < 10 && !ret; type++)
+			for (unsigned int o = 0; o < 7 && !ret; o++) {
+				struct job j = {.kind = (enum kind)kind,
+						.type = (enum rf_type)type,
+						.op = ops[o],
+						.root = (unsigned int)rf_rng_below(&rng, ranks),
+						.in_place = rf_rng_below(&rng, 2),
+						.key = rf_rng_next(&rng)};
+
+				if (!has(j.type, j.op) || (!about[kind].reduces && o))
+					continue;
+				draw_counts(&j, ranks, &rng, about[kind].one ? 900 : 300);
+				ret = one(r, &j, &order);
+			}
+	return ret;
+}
+
+/* Every root, in place and not, with sizes around the packet and larger ones. */
+static int roots_and_sizes(struct rank *r)
+{
+	static const size_t sizes[] = {0, 1, 255, 256, 257, 3001};
+	struct rf_order order = RF_ORDER_INIT;
+	struct rf_rng rng = rf_rng_make(seed, 100 + r->all->n);
+	unsigned int ranks = r->all->n;
+	int ret = rf_comm_order(r->comm, &order);
+
+	for (unsigned int kind = 0; kind < KINDS && !ret; kind++)
+		for (unsigned int root = 0; root < (about[kind].root ? ranks : 1) && !ret; root++)
+			for (unsigned int k = 0; k < 12 && !ret; k++) {
+				struct job j = {.kind = (enum kind)kind,
+						.type = RF_FP32,
+						.op = RF_SUM,
+						.root = root,
+						.in_place = k % 2,
+						.key = rf_rng_next(&rng)};
+
+				for (unsigned int b = 0; b < ranks; b++)
+					j.counts[b] =
+						about[kind].v
+							? sizes[(k / 2 + b) % 5]
+							: sizes[k / 2] / (about[kind].one ? 1 : 3);
+				ret = one(r, &j, &order);
+			}
+	return ret;
+}
+
+/* Forty calls outstanding, of all kinds; gatherv and scatterv hold those behind them. */
+static int outstanding(struct rank *r)
+{
+	enum { N = 40 };
+	struct rf_order order = RF_ORDER_INIT;
+	struct rf_rng rng = rf_rng_make(seed, 200 + r->all->n);
+	struct rf_request *q[N];
+	struct job j[N];
+	struct buffers b[N];
+	bool good = true;
+
+	EXPECT(r, rf_comm_order(r->comm, &order) == RF_OK);
+	for (unsigned int k = 0; k < N; k++) {
+		j[k] = (struct job){.kind = (enum kind)rf_rng_below(&rng, KINDS),
+				    .type = (enum rf_type)rf_rng_below(&rng, 10),
+				    .root = (unsigned int)rf_rng_below(&rng, r->all->n),
+				    .key = rf_rng_next(&rng)};
+		do {
+			j[k].op = ops[rf_rng_below(&rng, 7)];
+		} while (!has(j[k].type, j[k].op));
+		draw_counts(&j[k], r->all->n, &rng, 400);
+		prepare(r, &j[k], &order, &b[k]);
+		EXPECT(r, call(r, &j[k], b[k].send, b[k].recv, &q[k]) == RF_OK);
+	}
+	EXPECT(r, rf_wait_all(q, N, (unsigned int)-1) == RF_OK);
+	for (unsigned int k = 0; k < N; k++)
+		good = compare(r, &j[k], &b[k]) && good;
+	return good ? 0 : -1;
+}
+
+static int all_of_it(struct rank *r)
+{
+	int ret = everything(r);
+
+	if (!ret)
+		ret = roots_and_sizes(r);
+	for (unsigned int k = 0; k < 3 && !ret; k++)
+		ret = outstanding(r);
+	return ret;
+}
+
+static void by_ring(struct rank *r, struct rf_context_config *context, struct rf_comm_config *comm)
+{
+	(void)r;
+	(void)context;
+	comm->steering = RF_STEERING_RING;
+}
+
+static void run_box(unsigned int n, bool ring, int (*body)(struct rank *))
+{
+	struct ranks all;
+	struct api_box *box = api_box_ranks(&all, n, ring, body);
+
+	assert_non_null(box);
+	all.timeout_ms = 20000;
+	all.prepare = ring ? by_ring : NULL;
+	assert_int_equal(ranks_run(&all), 0);
+	api_box_end(&all, box);
+}
+
+static void one_rank(void **state)
+{
+	(void)state;
+	run_box(1, false, all_of_it);
+}
+
+static void two_to_four_ranks(void **state)
+{
+	(void)state;
+	for (unsigned int n = 2; n <= 4; n++)
+		run_box(n, false, all_of_it);
+}
+
+static void five_to_eight_ranks(void **state)
+{
+	(void)state;
+	for (unsigned int n = 5; n <= 8; n++)
+		run_box(n, false, n == 8 ? everything : roots_and_sizes);
+}
+
+static void ring_connections(void **state)
+{
+	(void)state;
+	run_box(3, true, everything);
+	run_box(5, true, outstanding);
+}
+
+static int once(struct rank *r)
+{
+	struct rf_order order = RF_ORDER_INIT;
+	struct job j = {.kind = ALLREDUCE, .counts = {1000}};
+	int ret = rf_comm_order(r->comm, &order);
+
+	return ret ? ret : one(r, &j, &order);
+}
+
+static void flipped_bit(void **state)
+{
+	struct ranks all;
+	struct api_box *box = api_box_ranks(&all, 2, false, once);
+
+	(void)state;
+	assert_non_null(box);
+	flip = true;
+	printf("one rank must report a wrong byte:\n");
+	assert_int_equal(ranks_run(&all), 1);
+	flip = false;
+	assert_non_null(strstr(all.rank[0].text, "1 wrong bytes in allreduce of fp32 sum"));
+	api_box_end(&all, box);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_rank),
+		cmocka_unit_test(two_to_four_ranks),
+		cmocka_unit_test(five_to_eight_ranks),
+		cmocka_unit_test(ring_connections),
+		cmocka_unit_test(flipped_bit),
+	};
+	const char *text = argc > 1 ? argv[1] : getenv("RF_SEED");
+
+	if (text)
+		seed = strtoull(text, NULL, 0);
+	printf("seed %llu: RF_SEED=%llu build/tests/api_collectives\n", (unsigned long long)seed,
+	       (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/*
+ * What callers can do wrong with the collective calls of a communicator at a box (the model):
+ * arguments, different calls, calls in different order on several communicators.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/api_box.h"
+
+#define FOREVER ((unsigned int)-1)
+
+static void run_all(unsigned int n, unsigned int timeout_ms, int (*run)(struct rank *))
+{
+	struct ranks all;
+	struct api_box *box = api_box_ranks(&all, n, false, run);
+
+	assert_non_null(box);
+	all.timeout_ms = timeout_ms;
+	assert_int_equal(ranks_run(&all), 0);
+	api_box_end(&all, box);
+}
+
+static bool says(struct rank *r, const char *text)
+{
+	return strstr(rf_last_error_text(r->ctx), text) != NULL;
+}
+
+/* ---- arguments ---- */
+
+static int wrong(struct rank *r)
+{
+	uint32_t a[64] = {0}, b[64] = {0};
+	const size_t counts[2] = {3, 5}, huge[2] = {SIZE_MAX / 8, SIZE_MAX / 8};
+	size_t own = counts[r->rank];
+	struct rf_comm *c = r->comm;
+
+	EXPECT(r, rf_reduce(c, a, b, 1, RF_INT32, RF_SUM, 2) == RF_ERR_INVALID);
+	EXPECT(r, says(r, "root 2 of 2 ranks"));
+	EXPECT(r, rf_broadcast(c, a, b, 1, (enum rf_type)10, 0) == RF_ERR_INVALID);
+	EXPECT(r, rf_broadcast(c, NULL, NULL, 1, RF_INT32, 0) == RF_ERR_INVALID);
+	EXPECT(r, rf_reduce_scatter(c, a, b, 1, RF_INT32, RF_PRODUCT) == RF_ERR_INVALID);
+	EXPECT(r, says(r, "multiply on the hosts"));
+	EXPECT(r, rf_reduce_scatterv(c, a, b, NULL, RF_INT32, RF_SUM) == RF_ERR_INVALID);
+	EXPECT(r, says(r, "counts is NULL"));
+	EXPECT(r, rf_all_gatherv(c, a, b, NULL, RF_INT32) == RF_ERR_INVALID);
+	EXPECT(r, rf_all_gatherv(c, a, b, huge, RF_INT32) == RF_ERR_INVALID);
+	EXPECT(r, says(r, "address space"));
+	EXPECT(r, rf_allreduce(c, a, b, SIZE_MAX / 4, RF_INT32, RF_SUM) == RF_ERR_INVALID);
+	EXPECT(r, rf_all_gather(c, (char *)a + 2, b, 1, RF_INT32) == RF_ERR_INVALID);
+	/* the other rank's block, and a part of the own one */
+	EXPECT(r, rf_all_gather(c, b + 4 * (1 - r->rank), b, 4, RF_INT32) == RF_ERR_INVALID);
+	EXPECT(r, rf_all_gather(c, b + 4 * r->rank + 1, b, 4, RF_INT32) == RF_ERR_INVALID);
+	EXPECT(r, says(r, "overlap"));
+	EXPECT(r, rf_iallreduce(c, a, b, 1, RF_INT32, RF_SUM, NULL) == RF_ERR_INVALID);
+	if (r->rank == 0) {
+		EXPECT(r, rf_gatherv(c, a, 3, b, NULL, RF_INT32, 0) == RF_ERR_INVALID);
+		EXPECT(r, rf_gatherv(c, a, 4, b, counts, RF_INT32, 0) == RF_ERR_INVALID);
+		EXPECT(r, says(r, "own count"));
+		EXPECT(r, rf_scatterv(c, NULL, counts, b, 3, RF_INT32, 0) == RF_ERR_INVALID);
+	}
+	/* nothing was started, so the ranks still agree */
+	EXPECT(r, rf_gatherv(c, a, own, b, r->rank ? NULL : counts, RF_INT32, 0) == RF_OK);
+	return rf_barrier(c);
+}
+
+static void arguments(void **state)
+{
+	(void)state;
+	run_all(2, 20000, wrong);
+}
+
+/* ---- different calls ---- */
+
+enum { KINDS = 8 };
+
+static const char *const texts[KINDS] = {"all-reduce of fp32, sum", "reduce of int64, max",
+					 "broadcast of int8",       "reduce-scatter of uint8, or",
+					 "all-gather of fp64",      "gather of bf16",
+					 "scatter of uint64",       "barrier"};
+
+static int one(struct rank *r, unsigned int kind)
+{
+	static _Thread_local uint64_t a[256], b[256];
+
+	switch (kind) {
+	case 0:
+		return rf_allreduce(r->comm, a, b, 8, RF_FP32, RF_SUM);
+	case 1:
+		return rf_reduce(r->comm, a, b, 8, RF_INT64, RF_MAX, 1);
+	case 2:
+		return rf_broadcast(r->comm, a, b, 8, RF_INT8, 0);
+	case 3:
+		return rf_reduce_scatter(r->comm, a, b, 8, RF_UINT8, RF_OR);
+	case 4:
+		return rf_all_gather(r->comm, a, b, 8, RF_FP64);
+	case 5:
+		return rf_gather(r->comm, a, b, 8, RF_BF16, 1);
+	case 6:
+		return rf_scatter(r->comm, a, b, 8, RF_UINT64, 0);
+	default:
+		return rf_barrier(r->comm);
+	}
+}
+
+static unsigned int first, second;
+
+/* Two calls, on the last rank in the opposite order. */
+static int crossed(struct rank *r)
+{
+	bool last = r->rank == r->all->n - 1;
+	int ret = one(r, last ? second : first);
+
+	if (!ret)
+		ret = one(r, last ? first : second);
+	EXPECT(r, ret == RF_ERR_MISMATCH);
+	EXPECT(r, says(r, texts[first]));
+	EXPECT(r, says(r, texts[second]));
+	EXPECT(r, says(r, "index "));
+	EXPECT(r, one(r, 0) == RF_ERR_GROUP_FAILED);
+	return 0;
+}
+
+static void opposite_order(void **state)
+{
+	(void)state;
+	first = 0;
+	second = 2;
+	run_all(4, 20000, crossed);
+}
+
+static void every_pair(void **state)
+{
+	(void)state;
+	for (first = 0; first < KINDS; first++)
+		for (second = first + 1; second < KINDS; second++)
+			run_all(2, 20000, crossed);
+}
+
+static int other(struct rank *r)
+{
+	uint32_t a[16] = {0}, b[32];
+	const size_t counts[3] = {3, 5, 2};
+	size_t own = r->rank == 2 ? 4 : counts[r->rank];
+	int ret = rf_gatherv(r->comm, a, own, b, r->rank ? NULL : counts, RF_INT32, 0);
+
+	/* rank 1 has nothing to say against it, and may be done */
+	EXPECT(r, ret == RF_ERR_MISMATCH);
+	EXPECT(r, says(r, "rank 2 expects 4 elements in a gather"));
+	EXPECT(r, says(r, "rank 0, has 2 for it"));
+	return 0;
+}
+
+static void other_counts(void **state)
+{
+	(void)state;
+	run_all(3, 20000, other);
+}
+
+/* ---- several communicators ---- */
+
+/* Requests on two communicators, on each rank in another order. */
+static int any_order(struct rank *r)
+{
+	struct rf_comm *c[2] = {r->comm, NULL};
+	struct rf_request *q[40];
+	uint32_t in = 1, out[40] = {0};
+
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, "second", &c[1]) == RF_OK);
+	for (unsigned int k = 0; k < 40; k++) {
+		/* rank 0: all of the first, then all of the second; rank 1: the reverse; rank 2: in
+		 * turn */
+		unsigned int which = r->rank == 2 ? k % 2 : (k >= 20) ^ (r->rank == 1);
+
+		EXPECT(r,
+		       rf_iallreduce(c[which], &in, &out[k], 1, RF_UINT32, RF_SUM, &q[k]) == RF_OK);
+	}
+	EXPECT(r, rf_wait_all(q, 40, FOREVER) == RF_OK);
+	for (unsigned int k = 0; k < 40; k++)
+		EXPECT(r, out[k] == r->all->n);
+	return rf_comm_destroy(c[1]);
+}
+
+static void requests_in_any_order(void **state)
+{
+	(void)state;
+	run_all(3, 20000, any_order);
+}
+
+/* The same with blocking calls, of which each waits for the other. */
+static int blocked(struct rank *r)
+{
+	struct rf_comm *c[2] = {NULL, NULL};
+	uint32_t a = 1, b;
+	double d = 1, e;
+	int ret;
+
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, "left", &c[0]) == RF_OK);
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, "right", &c[1]) == RF_OK);
+	EXPECT(r, rf_barrier(c[0]) == RF_OK);
+	if (r->rank == 0)
+		ret = rf_allreduce(c[0], &a, &b, 1, RF_INT32, RF_SUM);
+	else
+		ret = rf_allreduce(c[1], &d, &e, 1, RF_FP64, RF_MAX);
+	EXPECT(r, ret == RF_ERR_TIMEOUT);
+	snprintf(r->text, sizeof(r->text), "%.590s", rf_last_error_text(r->ctx));
+	/* the own call, and that of the other rank */
+	EXPECT(r,
+	       strstr(r->text, r->rank ? "communicator \"right\": " : "communicator \"left\": "));
+	if (r->rank == 0) {
+		EXPECT(r, strstr(r->text, "all-reduce of int32, sum (call 2, index 2)"));
+		EXPECT(r, strstr(r->text, "rank 1 waits in communicator \"right\", all-reduce of "
+					  "fp64, max (call 1, index 1)"));
+	} else {
+		EXPECT(r, strstr(r->text, "all-reduce of fp64, max (call 1, index 1)"));
+		EXPECT(r, strstr(r->text, "rank 0 waits in communicator \"left\", all-reduce of "
+					  "int32, sum (call 2, index 2)"));
+	}
+	rf_comm_destroy(c[0]);
+	rf_comm_destroy(c[1]);
+	return 0;
+}
+
+static void crossed_communicators(void **state)
+{
+	(void)state;
+	run_all(2, 1500, blocked);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(opposite_order),
+		cmocka_unit_test(every_pair),
+		cmocka_unit_test(other_counts),
+		cmocka_unit_test(requests_in_any_order),
+		cmocka_unit_test(crossed_communicators),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

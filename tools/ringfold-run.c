@@ -319,6 +319,8 @@ static int start_box(struct rf_run *r, struct settings *s)
 	char program[PATH_MAX + 32];
 	char folder[PATH_MAX];
 	char ports[RF_RUN_RANKS][PATH_MAX];
+	const char *steering = getenv("RF_STEERING");
+	bool rules;
 	size_t n = 0;
 	int err;
 
@@ -351,10 +353,14 @@ static int start_box(struct rf_run *r, struct settings *s)
 		argv[n++] = "--pcapng";
 		argv[n++] = (char *)(uintptr_t)s->pcapng;
 	}
+	rules = steering && strcmp(steering, "ring") == 0;
 	for (unsigned i = 0; i < s->ranks; i++) {
 		int len = snprintf(ports[i], sizeof(ports[i]), "h%u=memif:%.*s/%u.sock", i,
 				   (int)sizeof(ports[i]) - 64, s->folder, i);
 
+		/* mirror connections go to any port of the box: a rule would lead them astray */
+		if (!rules)
+			len += snprintf(ports[i] + len, sizeof(ports[i]) - (size_t)len, ",norule");
 		if (s->loss > 0)
 			snprintf(ports[i] + len, sizeof(ports[i]) - (size_t)len, ",loss=%.9g%%",
 				 s->loss * 100);

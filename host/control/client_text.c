@@ -278,6 +278,16 @@ static void add_busy(struct line *l, const struct rf_client *c)
 		    (unsigned int)(c->cfg.answer_ns / 1000000u));
 }
 
+/* What to ask about the switch. With mirror connections no rule is needed, and one can harm. */
+static void add_rule(struct line *l, const struct rf_client *c, const char *ring)
+{
+	if (c->join.flags & RF_CTL_J_MIRROR)
+		add(l, " Does a rule of the switch redirect UDP port 4791? Remove it, or set "
+		       "RF_STEERING=ring.");
+	else
+		add(l, "%s", ring);
+}
+
 static void add_error(struct line *l, const struct rf_client *c)
 {
 	switch (c->error) {
@@ -297,15 +307,17 @@ static void add_error(struct line *l, const struct rf_client *c)
 	case RF_CLIENT_E_NO_ANSWER:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);
-		add(l, " answers ARP but not control packets: does the switch have the rule that "
-		       "redirects UDP port 4791 of this host's port to the box?");
+		add(l, " answers ARP but not control packets:");
+		add_rule(l, c,
+			 " does the switch have the rule that redirects UDP port 4791 of "
+			 "this host's port to the box?");
 		add_busy(l, c);
 		break;
 	case RF_CLIENT_E_SILENT:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);
-		add(l, " has stopped answering: is it still on, its link up, and the switch's "
-		       "rule for UDP port 4791 in place?");
+		add(l, " has stopped answering: is it still on, and its link up?");
+		add_rule(l, c, " Is the switch's rule for UDP port 4791 in place?");
 		add_busy(l, c);
 		break;
 	case RF_CLIENT_E_RESET:

@@ -53,6 +53,14 @@ seen_by_one() {
 }
 check "ring: the bits differ from the box's order, and the comparison detects it" seen_by_one
 
+# Only all-reduces continue.
+RF_TIMEOUT=3000 lose others 10000
+check "other collectives: BOX_REFUSED on every rank, and nothing after it" codes_are 20
+for r in 0 1 2; do
+	check "... rank $r names the cause" says "$r" "reset"
+done
+check "... and nothing continues" sh -c "! grep -q 'continues without' $dir/[0-9].err"
+
 # A process that stands still for longer than the box may take to answer must not leave a healthy box.
 export RF_FALLBACK=ring
 ranks_start "$rank" bits 10000

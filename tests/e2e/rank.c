@@ -13,6 +13,8 @@
  *	rank abort1 MS      rank 1 aborts after MS; all print the time on a common clock
  *	rank bits MS [new]  fp32 all-reduces for MS, every bit compared with the order of additions:
  *	                    the one from the beginning, or the current one
+ *	rank others MS      broadcasts and barriers for MS; when one has failed, an all-reduce must
+ *	                    not start
  *	rank twice          several communicators one after another and two at once
  *	rank full           makes communicators until the box refuses; prints the ms of each
  *refusal; frees one and makes another rank parts          a communicator for even and one for odd
@@ -414,6 +416,28 @@ static int slow(struct rf_comm *g, double seconds)
 	return 0;
 }
 
+/* Collectives that no fallback continues. Rank 0's clock decides for all. */
+static int others(double seconds)
+{
+	double end = now() + seconds;
+	uint32_t more = 1, a = 1, b;
+	unsigned int round;
+	int ret = 0;
+
+	say_ready();
+	for (round = 0; more && !ret; round++) {
+		more = rank == 0 && now() < end;
+		ret = say(rf_broadcast(comm, &more, &more, 1, RF_UINT32, 0));
+		if (!ret)
+			ret = say(rf_barrier(comm));
+	}
+	printf("%u rounds\n", round);
+	if (!ret || rf_allreduce(comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_ERR_GROUP_FAILED)
+		return ret;
+	fprintf(stderr, "rank %u: an all-reduce after that: %s\n", rank, rf_last_error_text(ctx));
+	return -3;
+}
+
 /* Two calls, on rank 0 in the other order. */
 static int crossed(void)
 {
@@ -444,6 +468,8 @@ static int run(const char *mode, double seconds, const char *file, bool newest)
 		return two(seconds);
 	if (strcmp(mode, "bits") == 0)
 		return bits(g, seconds, newest);
+	if (strcmp(mode, "others") == 0)
+		return others(seconds);
 	if (strcmp(mode, "order") == 0)
 		return crossed();
 	ret = reduce(g, 100, 0);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "sim/model/rf_model.h"
 #include "sim/realtime/box.h"
 
@@ -124,17 +125,26 @@ int __wrap_rf_rt_port_open(const char *name, const char *spec, struct rf_rt_port
 struct cables {
 	struct rf_io_hub *hub;
 	unsigned int ranks;
+	uint64_t random;
 };
 
 static struct cables cables[1];
+static _Atomic unsigned int lost_permille;
+
+void api_box_lose(unsigned int permille)
+{
+	lost_permille = permille;
+}
 
 static void cable(void *arg, unsigned int from, const uint8_t *frame, uint32_t len)
 	RF_REQUIRES(rf_hub_class);
 
 static void cable(void *arg, unsigned int from, const uint8_t *frame, uint32_t len)
 {
-	const struct cables *c = arg;
+	struct cables *c = arg;
 
+	if (rf_rng_word(&c->random) % 1000 < lost_permille)
+		return;
 	rf_io_hub_deliver(c->hub, from < c->ranks ? from + c->ranks : from - c->ranks, frame, len);
 }
 
@@ -165,7 +175,8 @@ struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool ru
 	b->ranks = ranks;
 	opening = hub;
 	opening_ranks = ranks;
-	cables[0] = (struct cables){hub, ranks};
+	cables[0] = (struct cables){hub, ranks, ranks};
+	lost_permille = 0;
 	rf_io_hub_set_box(hub, cable, cables);
 	rf_rt_cfg_init(&cfg);
 	cfg.engine = rf_model_engine();

@@ -15,6 +15,9 @@ struct rf_io_hub *api_box_hub(unsigned int ranks);
 struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool rules);
 void api_box_stop(struct api_box *b);
 
+/* From now on so many of 1000 frames are lost on each cable, in each direction. */
+void api_box_lose(unsigned int permille);
+
 /* ranks_init() with a box; and the end of both. */
 struct api_box *api_box_ranks(struct ranks *all, unsigned int n, bool rules,
 			      int (*run)(struct rank *r));

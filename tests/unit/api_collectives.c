@@ -492,6 +492,7 @@ static int all_of_it(struct rank *r)
 static void by_ring(struct rank *r, struct rf_context_config *context, struct rf_comm_config *comm)
 {
 	(void)r;
+	(void)r;
 	(void)context;
 	comm->steering = RF_STEERING_RING;
 }
@@ -535,6 +536,61 @@ static void ring_connections(void **state)
 	run_box(5, true, outstanding);
 }
 
+/* Frames are lost once the communicator is there. */
+static int lossy(struct rank *r)
+{
+	struct rf_stats stats = {.size = sizeof(stats)};
+	int ret = rank_meet(r);
+
+	api_box_lose(20);
+	for (unsigned int k = 0; k < 3 && !ret; k++)
+		ret = outstanding(r);
+	if (!ret)
+		ret = roots_and_sizes(r);
+	/* all are done before one of them leaves */
+	if (!ret)
+		ret = rank_meet(r);
+	api_box_lose(0);
+	if (!ret)
+		EXPECT(r, rf_stats(r->ctx, &stats) == RF_OK && stats.tx_repeats > 0);
+	return ret;
+}
+
+static void lost_frames(void **state)
+{
+	(void)state;
+	run_box(3, false, lossy);
+	run_box(3, true, lossy);
+}
+
+static void few_slots(struct rank *r, struct rf_context_config *context,
+		      struct rf_comm_config *comm)
+{
+	context->progress = r->all->arg ? RF_PROGRESS_MANUAL : RF_PROGRESS_THREAD;
+	comm->slots = 16;
+}
+
+/* Path MTUs, few slots, and progress by the callers. */
+static void other_settings(void **state)
+{
+	static const unsigned int mtus[] = {256, 2048, 4096};
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		struct ranks all;
+		struct api_box *box = api_box_ranks(&all, 3, false, k ? outstanding : everything);
+
+		assert_non_null(box);
+		all.mtu = mtus[k];
+		all.timeout_ms = 20000;
+		all.prepare = few_slots;
+		all.manual = k == 2;
+		all.arg = k == 2 ? &all : NULL;
+		assert_int_equal(ranks_run(&all), 0);
+		api_box_end(&all, box);
+	}
+}
+
 static int once(struct rank *r)
 {
 	struct rf_order order = RF_ORDER_INIT;
@@ -566,6 +622,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two_to_four_ranks),
 		cmocka_unit_test(five_to_eight_ranks),
 		cmocka_unit_test(ring_connections),
+		cmocka_unit_test(lost_frames),
+		cmocka_unit_test(other_settings),
 		cmocka_unit_test(flipped_bit),
 	};
 	const char *text = argc > 1 ? argv[1] : getenv("RF_SEED");

@@ -55,7 +55,7 @@ for _ in $(seq 400); do
 done
 check "the bare box on two interfaces" grep -q ready "$dir/box.log"
 
-export RF_DEVICE="net_af_packet0,iface=h%r"
+export RF_DEVICE="net_af_packet0,iface=h%r" RF_STEERING=ring
 all "$bin/ringfold-perf" --max 256K --iters 3 --type all
 check "all-reduce over a Linux bridge" codes_are 0
 check "... correct" grep -q 'wrong elements: 0' "$dir/0.out"
@@ -75,6 +75,11 @@ for r in 0 1; do
 	check "... rank $r fails (${codes[r]})" test "${codes[r]}" = 20 -o "${codes[r]}" = 21
 	check "... and names the rule" says $r "lacks the rule"
 done
+# mirror connections need no rule
+nft delete chain netdev ringfold s0
+RF_STEERING=mirror all "$bin/ringfold-perf" --max 256K --iters 3 --type all
+check "no rule at all, mirror connections: all-reduce" codes_are 0
+check "... correct" grep -q 'wrong elements: 0' "$dir/0.out"
 box_stop
 check "the box has summed" python3 -c "
 import json

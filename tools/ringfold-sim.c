@@ -101,7 +101,9 @@ static int parse(struct sim_settings *s, int argc, char **argv)
 		 "use one buffer for sending and receiving", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "collectives and mirror connections:", NULL},
 		{RF_OPT_CHOICE, "collective", 0, &s->collective.name, SIM_COLLECTIVE_NAMES,
-		 "one of a directed group; --size is that of the vector, or of all blocks", NULL},
+		 "one of a directed group, or with --schedule ring one among hosts; --size is that "
+		 "of the vector, or of all blocks",
+		 NULL},
 		{RF_OPT_CHOICE, "steering", 0, &s->collective.steering, "ring|mirror",
 		 "ring: by a rule in the switch; mirror: to the addresses of the box's ports",
 		 NULL},

@@ -36,9 +36,12 @@ int sim_collective_check(const struct sim_collective *o, const struct sim_collec
 	enum rf_collective_kind kind = sim_collective_kind(o);
 	uint64_t parts = rf_schedule_has_blocks(kind) ? c->ranks : 1;
 
-	if (c->schedule != RF_RUN_BOX || c->transparent) {
-		fprintf(stderr, "--collective and --steering mirror: not with --%s\n",
-			c->transparent ? "transparent" : "schedule");
+	if (c->transparent) {
+		fprintf(stderr, "--collective and --steering mirror: not with --transparent\n");
+		return -1;
+	}
+	if (c->schedule != RF_RUN_BOX && (c->mirror || sim_collective_needs_world(o))) {
+		fprintf(stderr, "--steering mirror, --mark, --slow: not with --schedule\n");
 		return -1;
 	}
 	if (o->root >= c->ranks) {

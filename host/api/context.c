@@ -18,7 +18,7 @@
 #define FRAME_ROOM (ROCE_FRAME_MAX + 18u)
 /* IPv4 packets of a path MTU: no Ethernet header and no tag. Control messages are shorter. */
 #define PACKET_MAX(mtu) (ROCE_HEADERS_MAX - 18u + (mtu) + 4u)
-#define MAX_QPS (2u * RF_GROUPS_MAX)
+#define MAX_QPS (RF_PAIR_QPS * RF_GROUPS_MAX)
 
 /* A config member that the caller's version of the struct may not have. */
 #define CONFIG(config, member, absent)                                                             \
@@ -392,6 +392,7 @@ static void stats_qp(struct rf_stats *s, const struct roce_qp_counters *c)
 
 int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
 {
+	struct roce_qp *qps[RF_PAIR_QPS];
 	struct rf_stats s = {0};
 	struct rf_group *g;
 	size_t size;
@@ -418,10 +419,10 @@ int rf_stats(struct rf_context *ctx, struct rf_stats *stats)
 	}
 	stats_qp(&s, &ctx->past);
 	for (g = ctx->groups; g; g = g->next) {
-		if (g->roce.to_next)
-			stats_qp(&s, roce_qp_counters(g->roce.to_next));
-		if (g->roce.from_prev)
-			stats_qp(&s, roce_qp_counters(g->roce.from_prev));
+		unsigned int n = rf_pair_roce_qps(&g->roce, qps);
+
+		for (unsigned int k = 0; k < n; k++)
+			stats_qp(&s, roce_qp_counters(qps[k]));
 	}
 	rf_unlock(ctx);
 	size = stats->size < sizeof(s) ? stats->size : sizeof(s);

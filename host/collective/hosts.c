@@ -8,7 +8,6 @@
 #define MESSAGE_BYTES_MAX (1u << 30)
 #define OPS_MAX 1024u
 #define OPS_DEFAULT 8u
-#define SLOTS_GOOD 16u
 
 /* ---- set-up ---- */
 
@@ -18,24 +17,15 @@ static uint32_t message_bytes(const struct rf_hosts_cfg *c)
 }
 
 /*
- * A step that keeps its slots for the next one holds all messages of a small vector, and the next
- * step takes one more before it gives one back.
+ * Two parts of a ring. A step that keeps its slots for the next one holds all messages of a small
+ * vector, and the next step takes one more before it gives one back.
  */
-static size_t slots_least(const struct rf_hosts_cfg *c)
-{
-	return (size_t)((rf_hosts_small(c->ranks) - 1) / message_bytes(c)) + 3;
-}
-
-size_t rf_hosts_scratch_least(const struct rf_hosts_cfg *c)
-{
-	return c->ranks > 1 ? slots_least(c) * message_bytes(c) : 0;
-}
-
 size_t rf_hosts_scratch_bytes(const struct rf_hosts_cfg *c)
 {
-	size_t n = slots_least(c);
+	size_t kept = (size_t)((rf_hosts_small(c->ranks) - 1) / message_bytes(c)) + 3;
+	size_t slots = kept < 2 * RF_HOSTS_PART ? 2 * RF_HOSTS_PART : kept;
 
-	return c->ranks > 1 ? (n < SLOTS_GOOD ? SLOTS_GOOD : n) * message_bytes(c) : 0;
+	return c->ranks > 1 ? slots * message_bytes(c) : 0;
 }
 
 static int cfg_check(const struct rf_hosts_cfg *c)
@@ -52,7 +42,7 @@ static int cfg_check(const struct rf_hosts_cfg *c)
 		if (!c->next[k].ops || !c->prev[k].ops)
 			return RF_COLL_E_INVALID;
 	return c->scratch && (uintptr_t)c->scratch % 8 == 0 &&
-			       c->scratch_bytes >= rf_hosts_scratch_least(c)
+			       c->scratch_bytes >= rf_hosts_scratch_bytes(c)
 		       ? RF_COLL_OK
 		       : RF_COLL_E_INVALID;
 }
@@ -110,6 +100,19 @@ int rf_hosts_start(struct rf_hosts *h, uint64_t id, const struct rf_directed_cal
 
 /* ---- the order of messages ---- */
 
+/* Leaves a part of the step. */
+static void cut(const struct rf_hosts *h, const struct rf_hosts_op *op, uint64_t part,
+		struct rf_hosts_step *s)
+{
+	uint64_t unit = h->cfg.message_bytes, messages = (s->len + unit - 1) / unit;
+	uint64_t begin = part * messages / op->parts * unit;
+	uint64_t end = (part + 1) * messages / op->parts * unit;
+
+	s->len = (end < s->len ? end : s->len) - begin;
+	s->send_at += begin;
+	s->recv_at += begin;
+}
+
 /* Moves to the first message at or after this place, and returns its step and length. */
 static bool message_at(struct rf_hosts *h, struct rf_hosts_cursor *at, struct rf_hosts_step *s,
 		       uint32_t *len)
@@ -117,12 +120,18 @@ static bool message_at(struct rf_hosts *h, struct rf_hosts_cursor *at, struct rf
 	while (at->op != h->started) {
 		const struct rf_hosts_op *op = rf_hosts_op(h, at->op);
 
-		if (at->step == op->steps) {
-			at->step = 0;
+		if (at->part == op->parts) {
+			at->part = 0;
 			at->op++;
 			continue;
 		}
+		if (at->step == op->steps) {
+			at->step = 0;
+			at->part++;
+			continue;
+		}
 		*s = rf_hosts_step(h, op, at->step);
+		cut(h, op, at->part, s);
 		if (at->at < s->len) {
 			uint64_t left = s->len - at->at;
 
@@ -147,6 +156,8 @@ static bool before(const struct rf_hosts_cursor *a, const struct rf_hosts_cursor
 {
 	if (a->op != b->op)
 		return (int32_t)(a->op - b->op) < 0;
+	if (a->part != b->part)
+		return a->part < b->part;
 	return a->step != b->step ? a->step < b->step : a->at < b->at;
 }
 

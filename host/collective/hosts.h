@@ -35,8 +35,8 @@ struct rf_hosts_cfg {
 	 */
 	struct rf_msg next[RF_HOSTS_REACH], prev[RF_HOSTS_REACH];
 	/*
-	 * At least rf_hosts_scratch_least(), better rf_hosts_scratch_bytes(); aligned to 8 bytes.
-	 * The caller owns it and keeps it until the machine is destroyed.
+	 * At least rf_hosts_scratch_bytes(), aligned to 8 bytes. The caller owns it and keeps it
+	 * until the machine is destroyed.
 	 */
 	void *scratch;
 	size_t scratch_bytes;
@@ -53,8 +53,7 @@ uint32_t rf_hosts_reach(uint32_t ranks);
  */
 uint64_t rf_hosts_small(uint32_t ranks);
 
-/* Scratch that every call can do with, and scratch that keeps the connections busy. */
-size_t rf_hosts_scratch_least(const struct rf_hosts_cfg *cfg);
+/* The scratch that a rank needs, whatever it calls. */
 size_t rf_hosts_scratch_bytes(const struct rf_hosts_cfg *cfg);
 
 /* Makes one allocation. *out is written on success only. RF_COLL_E_INVALID, RF_COLL_E_NO_MEMORY. */

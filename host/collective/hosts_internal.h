@@ -8,6 +8,9 @@
 #include "host/collective/call.h"
 #include "host/collective/hosts.h"
 
+/* Messages of a part. Two parts of different steps fit into the slots. */
+#define RF_HOSTS_PART 8u
+
 /* A connection by number: 2k for next[k], 2k + 1 for prev[k]. */
 #define RF_HOSTS_CONNS (2 * RF_HOSTS_REACH)
 #define RF_HOSTS_NONE (-1)
@@ -40,7 +43,7 @@ enum rf_hosts_add {
 };
 
 /*
- * A step: bytes that pass through this rank, cut into messages. Each message comes from a
+ * A step: bytes that pass through this rank, cut into parts and messages. Each message comes from a
  * connection (or is this rank's own), something may be added to it, and it goes to a connection (or
  * stays).
  */
@@ -60,13 +63,20 @@ struct rf_hosts_op {
 	enum rf_hosts_way way;
 	uint32_t steps;
 	uint64_t chunk; /* RING: bytes of every chunk except the last ones */
+	/*
+	 * The bytes of each step are cut into this many parts, of which the first ones pass through
+	 * all steps before the second ones. Else a ring could hold one step's messages in all slots
+	 * of all ranks, and none could receive.
+	 */
+	uint64_t parts;
 };
 
 /* A place in the order of messages. */
 struct rf_hosts_cursor {
 	uint32_t op; /* running counter */
+	uint64_t part;
 	uint32_t step;
-	uint64_t at;    /* bytes of the step before it */
+	uint64_t at;    /* bytes of the part of the step before it */
 	uint64_t slots; /* used before it: a running counter */
 };
 

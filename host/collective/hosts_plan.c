@@ -136,6 +136,16 @@ static uint32_t steps_of(const struct rf_hosts *h, const struct rf_hosts_op *op)
 	}
 }
 
+static uint64_t parts_of(const struct rf_hosts *h, const struct rf_hosts_op *op)
+{
+	uint64_t part = (uint64_t)RF_HOSTS_PART * h->cfg.message_bytes;
+	uint64_t longest = op->way == RF_WAY_RING ? op->chunk : op->c.longest;
+
+	if ((op->way != RF_WAY_RING && op->way != RF_WAY_RING_SCATTER) || longest == 0)
+		return 1;
+	return (longest - 1) / part + 1;
+}
+
 void rf_hosts_plan(const struct rf_hosts *h, struct rf_hosts_op *op)
 {
 	uint64_t size = rf_arith_size(op->c.type), count = op->c.offsets[op->c.blocks] / size;
@@ -143,6 +153,7 @@ void rf_hosts_plan(const struct rf_hosts *h, struct rf_hosts_op *op)
 	op->way = way_of(h, &op->c);
 	op->steps = h->cfg.ranks > 1 ? steps_of(h, op) : 0;
 	op->chunk = (count + h->cfg.ranks - 1) / h->cfg.ranks * size;
+	op->parts = parts_of(h, op);
 }
 
 /* ---- the steps ---- */

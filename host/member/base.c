@@ -52,9 +52,16 @@ bool rf_member_is_directed(const struct rf_member *m)
 	return rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_DIRECTED);
 }
 
+unsigned int rf_member_far(const struct rf_member *m)
+{
+	uint32_t reach = rf_hosts_reach(m->cfg.ranks);
+
+	return rf_member_has_box(m) || reach == 0 ? 0 : reach - 1;
+}
+
 bool rf_member_connected(const struct rf_member *m)
 {
-	return m->coll || m->directed;
+	return m->coll || m->directed || m->hosts;
 }
 
 void rf_member_enter(struct rf_member *m, enum rf_member_phase phase)
@@ -82,8 +89,10 @@ void rf_member_disconnect(struct rf_member *m)
 {
 	rf_coll_destroy(m->coll);
 	rf_directed_destroy(m->directed);
+	rf_hosts_destroy(m->hosts);
 	m->coll = NULL;
 	m->directed = NULL;
+	m->hosts = NULL;
 	if (m->pair)
 		m->pair->ops->disconnect(m->pair);
 	free(m->scratch);

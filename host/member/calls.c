@@ -1,4 +1,4 @@
-/* The collective of a member: the all-reduce of a group, or all of a directed group. */
+/* The collective of a member: the all-reduce of a group, or all, at a box or among hosts. */
 #include "host/member/internal.h"
 
 #include <stdio.h>
@@ -20,7 +20,10 @@ int rf_member_coll_start(struct rf_member *m, uint64_t id, const struct rf_direc
 {
 	if (m->directed)
 		return rf_directed_start(m->directed, id, call);
-	if (call->kind != RF_SCHEDULE_ALL_REDUCE)
+	if (m->hosts)
+		return rf_hosts_start(m->hosts, id, call);
+	if (call->kind != RF_SCHEDULE_ALL_REDUCE || call->type != (enum rf_arith_type)m->cfg.type ||
+	    call->op != (enum rf_arith_op)m->cfg.op)
 		return RF_COLL_E_INVALID;
 	return rf_coll_start_as(m->coll, id, call->type, call->op, call->send, call->recv,
 				(size_t)call->count);
@@ -28,17 +31,48 @@ int rf_member_coll_start(struct rf_member *m, uint64_t id, const struct rf_direc
 
 int rf_member_coll_progress(struct rf_member *m)
 {
+	if (m->hosts)
+		return rf_hosts_progress(m->hosts);
 	return m->directed ? rf_directed_progress(m->directed) : rf_coll_progress(m->coll);
 }
 
 int rf_member_coll_poll(struct rf_member *m, struct rf_coll_done *done)
 {
+	if (m->hosts)
+		return rf_hosts_poll(m->hosts, done);
 	return m->directed ? rf_directed_poll(m->directed, done) : rf_coll_poll(m->coll, done);
 }
 
 uint32_t rf_member_coll_outstanding(const struct rf_member *m)
 {
+	if (m->hosts)
+		return rf_hosts_outstanding(m->hosts);
 	return m->directed ? rf_directed_outstanding(m->directed) : rf_coll_outstanding(m->coll);
+}
+
+struct rf_member_trouble rf_member_coll_trouble(const struct rf_member *m)
+{
+	struct rf_member_trouble t = {0};
+	int channel = 0;
+
+	if (m->hosts) {
+		struct rf_hosts_failure f;
+
+		rf_hosts_failure(m->hosts, &f);
+		return (struct rf_member_trouble){f.peer, f.from, f.status, f.got, f.want};
+	}
+	if (m->directed) {
+		struct rf_directed_failure f;
+
+		rf_directed_failure(m->directed, &f);
+		channel = f.channel;
+		t = (struct rf_member_trouble){.status = f.status, .got = f.got, .want = f.want};
+	} else {
+		rf_coll_failure(m->coll, &channel, &t.status);
+	}
+	t.from = channel != 0;
+	t.peer = t.from ? rf_member_prev_rank(m) : rf_member_next_rank(m);
+	return t;
 }
 
 /* ---- calls ---- */

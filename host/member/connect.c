@@ -11,15 +11,30 @@ static uint32_t shift(const struct rf_member *m)
 }
 
 /* Through the box a receiver expects the start PSN less the shift: see struct roce_qp_cfg. */
-static struct rf_pair_peer peer_of(const struct rf_member *m, unsigned int rank, bool next)
+static struct rf_pair_peer peer_of(const struct rf_member *m, unsigned int rank, uint32_t qpn)
 {
 	const struct rf_member_end *end = &m->ends[rank];
-	struct rf_pair_peer peer = {.ip = m->cfg.peers[rank].ip,
-				    .qpn = next ? end->recv_qpn : end->send_qpn};
+	struct rf_pair_peer peer = {.ip = m->cfg.peers[rank].ip, .qpn = qpn};
 
 	memcpy(peer.mac, m->cfg.peers[rank].mac, sizeof(peer.mac));
 	peer.psn = (end->start_psn + m->cfg.first_index - shift(m)) & ROCE_PSN_MASK;
 	return peer;
+}
+
+/* The ranks at distance 2, 4, ... All connections of a rank begin at the same PSN. */
+static struct rf_pair_far far_of(const struct rf_member *m)
+{
+	struct rf_pair_far far = {.count = rf_member_far(m)};
+	unsigned int n = m->cfg.ranks;
+
+	for (unsigned int k = 0; k < far.count; k++) {
+		unsigned int next = (m->cfg.rank + (2u << k)) % n;
+		unsigned int prev = (m->cfg.rank + n - (2u << k)) % n;
+
+		far.next[k] = peer_of(m, next, m->far[next][k].recv_qpn);
+		far.prev[k] = peer_of(m, prev, m->far[prev][k].send_qpn);
+	}
+	return far;
 }
 
 /* Mirror: the peer is the box's port, with this rank's own numbers. */
@@ -54,9 +69,7 @@ static uint32_t window_of(const struct rf_member *m)
  */
 static uint32_t message_packets(const struct rf_member *m)
 {
-	uint32_t window = rf_member_has_box(m) ? m->window : RF_COLL_MESSAGE_PACKETS * 2;
-
-	return window < RF_COLL_MESSAGE_PACKETS * 2 ? window / 2 : RF_COLL_MESSAGE_PACKETS;
+	return m->window < RF_COLL_MESSAGE_PACKETS * 2 ? m->window / 2 : RF_COLL_MESSAGE_PACKETS;
 }
 
 int rf_member_add_memory(struct rf_member *m, void *addr, size_t bytes, char *why, size_t room)
@@ -87,7 +100,7 @@ static int created(int result, char *why, size_t room)
 static int make_coll(struct rf_member *m, char *why, size_t room)
 {
 	struct rf_coll_cfg cfg = {
-		.schedule = rf_member_has_box(m) ? RF_COLL_BOX : RF_COLL_RING,
+		.schedule = RF_COLL_BOX,
 		.rank = m->cfg.rank,
 		.ranks = m->cfg.ranks,
 		.type = (enum rf_arith_type)m->cfg.type,
@@ -97,24 +110,43 @@ static int make_coll(struct rf_member *m, char *why, size_t room)
 		.max_ops = m->cfg.calls_max,
 		.results_suffice = rf_member_is_mirror(m) && m->pair && m->pair->counts_window,
 	};
-	int ret = RF_OK;
 
 	if (m->cfg.ranks > 1) {
 		if (!cfg.message_bytes)
 			cfg.message_bytes = message_packets(m) * cfg.mtu;
 		/* what is posted must fit, unless the connections count packets */
-		if (rf_member_has_box(m) && !m->pair->counts_window)
+		if (!m->pair->counts_window)
 			cfg.window_packets = m->window;
 		cfg.to_next = m->pair->to_next;
 		cfg.from_prev = m->pair->from_prev;
-		cfg.scratch_bytes = rf_coll_scratch_bytes(&cfg);
 	}
-	if (cfg.scratch_bytes)
-		ret = make_scratch(m, cfg.scratch_bytes, why, room);
-	if (ret)
-		return ret;
-	cfg.scratch = m->scratch;
 	return created(rf_coll_create(&cfg, &m->coll), why, room);
+}
+
+/* Without a box. */
+static int make_hosts(struct rf_member *m, char *why, size_t room)
+{
+	struct rf_hosts_cfg cfg = {
+		.rank = m->cfg.rank,
+		.ranks = m->cfg.ranks,
+		.mtu = m->cfg.mtu,
+		.message_bytes = m->cfg.message_bytes,
+		.max_ops = m->cfg.calls_max,
+	};
+	int ret = RF_OK;
+
+	if (m->cfg.ranks > 1) {
+		cfg.next[0] = m->pair->to_next;
+		cfg.prev[0] = m->pair->from_prev;
+		for (unsigned int k = 0; k < rf_member_far(m); k++) {
+			cfg.next[k + 1] = m->pair->far_next[k];
+			cfg.prev[k + 1] = m->pair->far_prev[k];
+		}
+		cfg.scratch_bytes = rf_hosts_scratch_bytes(&cfg);
+		ret = make_scratch(m, cfg.scratch_bytes, why, room);
+		cfg.scratch = m->scratch;
+	}
+	return ret ? ret : created(rf_hosts_create(&cfg, &m->hosts), why, room);
 }
 
 /*
@@ -149,11 +181,14 @@ static int make_directed(struct rf_member *m, char *why, size_t room)
 int rf_member_connect(struct rf_member *m, char *why, size_t room)
 {
 	struct rf_pair_cfg cfg = {0};
+	struct rf_pair_far far = far_of(m);
+	unsigned int next = rf_member_next_rank(m), prev = rf_member_prev_rank(m);
 	int ret = RF_OK;
 
 	if (m->cfg.ranks > 1) {
-		cfg.next = peer_of(m, rf_member_next_rank(m), true);
-		cfg.prev = peer_of(m, rf_member_prev_rank(m), false);
+		cfg.next = peer_of(m, next, m->ends[next].recv_qpn);
+		cfg.prev = peer_of(m, prev, m->ends[prev].send_qpn);
+		cfg.far = rf_member_has_box(m) ? NULL : &far;
 		cfg.mirror = rf_member_is_mirror(m);
 		cfg.single = rf_member_is_directed(m) && m->pair->counts_window &&
 			     m->cfg.message_bytes <= m->cfg.mtu;
@@ -166,5 +201,7 @@ int rf_member_connect(struct rf_member *m, char *why, size_t room)
 	}
 	if (ret)
 		return ret;
+	if (!rf_member_has_box(m))
+		return make_hosts(m, why, room);
 	return rf_member_is_directed(m) ? make_directed(m, why, room) : make_coll(m, why, room);
 }

@@ -6,8 +6,12 @@
 
 #include "proto/rf_bytes.h"
 
-/* Bytes that a rank publishes before anything else. */
+/*
+ * Bytes that a rank publishes before anything else: its numbers, its settings, and the numbers of
+ * its connections beyond the neighbours.
+ */
 #define CARD 28u
+#define CARD_FAR 8u
 /* Bytes of a rank's report about a step: status, whether it only repeats another rank's, text. */
 #define REPORT RF_MEMBER_VALUE_MAX
 #define REPORT_SECOND_HAND 4u
@@ -25,12 +29,18 @@ static void gather(struct rf_member *m, size_t len, unsigned int timeout_ms)
 	m->changes++;
 }
 
+/* By the number of ranks alone: ranks of different settings must understand each other. */
+static size_t card_len(const struct rf_member *m)
+{
+	return CARD + (rf_hosts_reach(m->cfg.ranks) - 1) * CARD_FAR;
+}
+
 void rf_member_exchange(struct rf_member *m)
 {
 	const struct rf_member_cfg *cfg = &m->cfg;
 	uint8_t *card = m->gather.value;
 
-	memset(card, 0, CARD);
+	memset(card, 0, card_len(m));
 	rf_put_be32(card, cfg->own.recv_qpn);
 	rf_put_be32(card + 4, cfg->own.start_psn);
 	rf_put_be32(card + 8, cfg->own.send_qpn);
@@ -40,9 +50,13 @@ void rf_member_exchange(struct rf_member *m)
 	card[15] = (uint8_t)cfg->fallback;
 	rf_put_be32(card + 16, cfg->slots);
 	rf_put_be16(card + 20, cfg->flags);
+	for (unsigned int k = 0; k < rf_member_far(m); k++) {
+		rf_put_be32(card + CARD + k * CARD_FAR, m->pair->numbers[k].recv_qpn);
+		rf_put_be32(card + CARD + k * CARD_FAR + 4, m->pair->numbers[k].send_qpn);
+	}
 	snprintf(m->gather.name, sizeof(m->gather.name), "the start of group %u", cfg->number);
 	rf_member_enter(m, RF_MEMBER_EXCHANGE);
-	gather(m, CARD, (unsigned int)(cfg->exchange_ns / RF_MEMBER_MS));
+	gather(m, card_len(m), (unsigned int)(cfg->exchange_ns / RF_MEMBER_MS));
 }
 
 /* Describes how two ranks' cards differ. */
@@ -75,11 +89,15 @@ int rf_member_read_cards(struct rf_member *m, const uint8_t *cards, char *text, 
 	unsigned int r;
 
 	for (r = 0; r < m->cfg.ranks; r++) {
-		const uint8_t *card = cards + r * CARD;
+		const uint8_t *card = cards + r * card_len(m);
 
 		m->ends[r].recv_qpn = rf_get_be32(card);
 		m->ends[r].start_psn = rf_get_be32(card + 4);
 		m->ends[r].send_qpn = rf_get_be32(card + 8);
+		for (unsigned int k = 0; k < rf_member_far(m); k++) {
+			m->far[r][k].recv_qpn = rf_get_be32(card + CARD + k * CARD_FAR);
+			m->far[r][k].send_qpn = rf_get_be32(card + CARD + k * CARD_FAR + 4);
+		}
 		if (memcmp(card + 12, cards + 12, CARD - 12) == 0)
 			continue;
 		differ_text(card, cards, r, text, room);

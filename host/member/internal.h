@@ -2,7 +2,7 @@
 #ifndef RF_MEMBER_INTERNAL_H
 #define RF_MEMBER_INTERNAL_H
 
-#include "host/collective/directed.h"
+#include "host/collective/hosts.h"
 #include "host/member/member.h"
 
 #define RF_MEMBER_MS UINT64_C(1000000)
@@ -57,6 +57,7 @@ struct rf_member {
 	int step_status; /* how, as it reports */
 	char step_text[RF_MEMBER_VALUE_MAX];
 	struct rf_member_end *ends;
+	struct rf_pair_numbers (*far)[RF_PAIR_FAR]; /* of all ranks, without a box */
 	/* box */
 	bool have_client;
 	struct rf_client client;
@@ -72,6 +73,7 @@ struct rf_member {
 	/* calls */
 	struct rf_coll *coll;
 	struct rf_directed *directed; /* instead, in a directed group */
+	struct rf_hosts *hosts;       /* instead, without a box */
 	void *scratch;
 	struct rf_proof proof;
 	uint64_t open;      /* calls that are outstanding: a bit per id ... */
@@ -107,7 +109,10 @@ bool rf_member_has_box(const struct rf_member *m);
 bool rf_member_is_mirror(const struct rf_member *m);
 bool rf_member_is_directed(const struct rf_member *m);
 
-/* ---- calls.c: the collective, of either kind ---- */
+/* Distances beyond the neighbours: 0 at a box. */
+unsigned int rf_member_far(const struct rf_member *m);
+
+/* ---- calls.c: the collective, of any kind ---- */
 
 bool rf_member_connected(const struct rf_member *m);
 /* As rf_coll_start() and so on. */
@@ -115,6 +120,14 @@ int rf_member_coll_start(struct rf_member *m, uint64_t id, const struct rf_direc
 int rf_member_coll_progress(struct rf_member *m);
 int rf_member_coll_poll(struct rf_member *m, struct rf_coll_done *done);
 uint32_t rf_member_coll_outstanding(const struct rf_member *m);
+/* After an error that a connection has caused: which, and why. */
+struct rf_member_trouble {
+	unsigned int peer;
+	bool from; /* something that came from it */
+	int status;
+	uint32_t got, want; /* of a message that does not belong here */
+};
+struct rf_member_trouble rf_member_coll_trouble(const struct rf_member *m);
 /* The all-reduce of the group's own type and operation. */
 struct rf_directed_call rf_member_all_reduce(const struct rf_member *m, const void *send,
 					     void *recv, size_t count);

@@ -23,7 +23,7 @@ int rf_member_create(const struct rf_member_cfg *cfg, struct rf_pair *pair, stru
 	    cfg->calls_max < 1 || cfg->calls_max > RF_REQUESTS_MAX ||
 	    (cfg->ranks > 1 && !cfg->store && !cfg->ends))
 		return RF_ERR_INVALID;
-	m = calloc(1, sizeof(*m) + cfg->ranks * sizeof(*m->ends));
+	m = calloc(1, sizeof(*m) + cfg->ranks * (sizeof(*m->ends) + sizeof(*m->far)));
 	if (!m)
 		return RF_ERR_NO_MEMORY;
 	m->cfg = *cfg;
@@ -31,6 +31,7 @@ int rf_member_create(const struct rf_member_cfg *cfg, struct rf_pair *pair, stru
 	m->culprit = RF_MEMBER_NOBODY;
 	m->due = RF_MEMBER_NEVER;
 	m->ends = (struct rf_member_end *)(void *)(m + 1);
+	m->far = (struct rf_pair_numbers(*)[RF_PAIR_FAR])(void *)(m->ends + cfg->ranks);
 	if (cfg->ends)
 		memcpy(m->ends, cfg->ends, cfg->ranks * sizeof(*m->ends));
 	m->order.size = sizeof(m->order);
@@ -78,33 +79,25 @@ void rf_member_lost_text(unsigned int rank, char *text, size_t room)
 
 /* ---- progress ---- */
 
-static void failure_of(const struct rf_member *m, int *channel, int *status)
+/* A message has another immediate than this rank expects. A box finds most of these first. */
+static void different_calls(struct rf_member *m, const struct rf_member_trouble *t, uint64_t now)
 {
-	struct rf_directed_failure f;
-
-	if (!m->directed) {
-		rf_coll_failure(m->coll, channel, status);
-		return;
-	}
-	rf_directed_failure(m->directed, &f);
-	*channel = f.channel;
-	*status = f.status;
+	if (m->hosts)
+		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
+			       "a message of rank %u belongs to another call than rank %u makes "
+			       "(immediate %08x, expected %08x): all ranks must make the same "
+			       "calls in the same order",
+			       t->peer, m->cfg.rank, t->got, t->want);
+	else
+		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
+			       "a result at rank %u belongs to another call or index (immediate "
+			       "%08x, expected %08x): all ranks must make the same calls in the "
+			       "same order",
+			       m->cfg.rank, t->got, t->want);
 }
 
-/* A result has another immediate than this rank expects. The box finds most of these first. */
-static void different_calls(struct rf_member *m, uint64_t now)
-{
-	struct rf_directed_failure f;
-
-	rf_directed_failure(m->directed, &f);
-	rf_member_fail(m, true, RF_ERR_MISMATCH, now,
-		       "a result at rank %u belongs to another call or index (immediate %08x, "
-		       "expected %08x): all ranks must make the same calls in the same order",
-		       m->cfg.rank, f.got, f.want);
-}
-
-/* A result has the right immediate, or none, and another length than this rank expects. */
-static void different_length(struct rf_member *m, uint64_t now)
+/* A message has the right immediate, or none, and another length than this rank expects. */
+static void different_length(struct rf_member *m, const struct rf_member_trouble *t, uint64_t now)
 {
 	if (rf_member_is_mirror(m))
 		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
@@ -115,7 +108,7 @@ static void different_length(struct rf_member *m, uint64_t now)
 		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
 			       "rank %u sent a message of a different length than rank %u expects: "
 			       "counts differ between ranks",
-			       rf_member_prev_rank(m), m->cfg.rank);
+			       t->peer, m->cfg.rank);
 }
 
 /* The connection to the box of a mirror rank. */
@@ -133,43 +126,39 @@ static void mirror_ended(struct rf_member *m, int status)
 		 roce_wc_status_name((enum roce_wc_status)status));
 }
 
-/* A connection of the ring has ended. */
-static void ring_ended(struct rf_member *m, int channel, int status)
+/* A connection to another rank has ended. */
+static void ring_ended(struct rf_member *m, const struct rf_member_trouble *t)
 {
-	unsigned int prev = rf_member_prev_rank(m), next = rf_member_next_rank(m);
-	unsigned int rank = m->cfg.rank;
-
 	snprintf(m->broken, sizeof(m->broken), "the connection %s rank %u has ended: %s",
-		 channel ? "from" : "to", channel ? prev : next,
-		 roce_wc_status_name((enum roce_wc_status)status));
+		 t->from ? "from" : "to", t->peer,
+		 roce_wc_status_name((enum roce_wc_status)t->status));
 	/* a message longer than its buffer: the receiver detects it, and the sender is rejected */
-	if (status == ROCE_WC_LOC_LEN_ERR || status == ROCE_WC_REM_INV_REQ_ERR) {
+	if (t->status == ROCE_WC_LOC_LEN_ERR || t->status == ROCE_WC_REM_INV_REQ_ERR) {
 		m->broken_status = RF_ERR_MISMATCH;
 		snprintf(m->broken, sizeof(m->broken),
 			 "rank %u sends more than rank %u expects: counts differ between ranks",
-			 channel ? prev : rank, channel ? rank : next);
+			 t->from ? t->peer : m->cfg.rank, t->from ? m->cfg.rank : t->peer);
 	}
 }
 
 static void coll_failed(struct rf_member *m, int error, uint64_t now)
 {
-	int channel = 0, status = 0;
+	struct rf_member_trouble t = rf_member_coll_trouble(m);
 
 	if (error == RF_COLL_E_LENGTH) {
-		different_length(m, now);
+		different_length(m, &t, now);
 		return;
 	}
 	if (error == RF_COLL_E_IMMEDIATE) {
-		different_calls(m, now);
+		different_calls(m, &t, now);
 		return;
 	}
-	failure_of(m, &channel, &status);
 	m->broken_status = RF_ERR_TRANSPORT;
 	if (rf_member_is_mirror(m))
-		mirror_ended(m, status);
+		mirror_ended(m, t.status);
 	else
-		ring_ended(m, channel, status);
-	if (!m->have_client || status == ROCE_WC_LOC_LEN_ERR) {
+		ring_ended(m, &t);
+	if (!m->have_client || t.status == ROCE_WC_LOC_LEN_ERR) {
 		rf_member_fail(m, true, m->broken_status, now, "%s", m->broken);
 		return;
 	}

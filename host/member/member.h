@@ -209,8 +209,8 @@ bool rf_member_poll(struct rf_member *m, struct rf_member_event *event);
 int rf_member_call(struct rf_member *m, unsigned int id, const void *send, void *recv, size_t count,
 		   uint64_t now);
 /*
- * Starts any collective of a directed group (JOIN with RF_CTL_J_DIRECTED); in a ring without a box
- * only an all-reduce, in other groups only that of the group's type and operation. Errors as above.
+ * Starts any collective of a directed group (JOIN with RF_CTL_J_DIRECTED), or without a box; in
+ * other groups only the all-reduce of the group's type and operation. Errors as above.
  */
 int rf_member_collective(struct rf_member *m, unsigned int id, const struct rf_directed_call *call,
 			 uint64_t now);

@@ -2,12 +2,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/log2.h"
 #include "host/collective/arith.h"
 #include "host/collective/average.h"
+#include "host/collective/hosts.h"
 #include "ringfold/ringfold.h"
 
 /* Elements handled at a time, so that the copies stay in the cache. */
 #define BLOCK 2048u
+/* The same, bytes, for each sum of a small vector. */
+#define DOUBLED 2048u
 
 static int apply_box(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		     const void *const *inputs, void *out, size_t count)
@@ -67,6 +71,46 @@ static int apply_ring(const struct rf_order *order, enum rf_type type, enum rf_o
 	return RF_OK;
 }
 
+/*
+ * The hosts add a small vector by doubling (docs/collective.md): pairs of sums, then pairs of
+ * pairs. The sums of 2^k ranks wait at stack[k] until those of the next 2^k are there.
+ */
+static void double_block(const struct rf_order *order, enum rf_arith_type type, enum rf_arith_op op,
+			 const void *const *inputs, size_t offset, size_t n, char *out)
+{
+	size_t bytes = n * rf_arith_size(type);
+	unsigned int last = 1u << rf_log2(order->ranks);
+	char stack[RF_HOSTS_REACH + 1][DOUBLED];
+
+	for (unsigned int r = 0; r < last; r++) {
+		unsigned int k = 0;
+
+		memcpy(out, (const char *)inputs[r] + offset, bytes);
+		if (r + last < order->ranks)
+			rf_arith_reduce(type, op, out, out, (const char *)inputs[r + last] + offset,
+					n);
+		for (; r >> k & 1; k++)
+			rf_arith_reduce(type, op, out, stack[k], out, n);
+		memcpy(stack[k], out, bytes);
+	}
+}
+
+static int apply_doubling(const struct rf_order *order, enum rf_type type, enum rf_op op,
+			  const void *const *inputs, char *out, size_t count)
+{
+	size_t size = rf_type_size(type), block = DOUBLED / size;
+	char sum[DOUBLED];
+
+	for (size_t first = 0; first < count; first += block) {
+		size_t n = count - first < block ? count - first : block;
+
+		double_block(order, (enum rf_arith_type)type, (enum rf_arith_op)op, inputs,
+			     first * size, n, sum);
+		memcpy(out + first * size, sum, n * size);
+	}
+	return RF_OK;
+}
+
 /* Where the places of so many ranks end in a struct rf_order. */
 static size_t places_end(unsigned int ranks)
 {
@@ -91,7 +135,10 @@ int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op o
 		memmove(out, inputs[0], count * rf_type_size(type));
 		return RF_OK;
 	}
-	if (order->schedule == RF_SCHEDULE_RING)
+	if (order->schedule == RF_SCHEDULE_RING &&
+	    count * rf_type_size(type) <= rf_hosts_small(order->ranks))
+		ret = apply_doubling(order, type, reduce, inputs, out, count);
+	else if (order->schedule == RF_SCHEDULE_RING)
 		ret = apply_ring(order, type, reduce, inputs, out, count);
 	else
 		ret = apply_box(order, type, reduce, inputs, out, count);

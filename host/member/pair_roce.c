@@ -16,11 +16,32 @@ static const struct rf_pair_roce *roce_of_const(const struct rf_pair *p)
 	return (const struct rf_pair_roce *)(const void *)p;
 }
 
-/* Creates one queue pair, ready to use. */
-static struct roce_qp *make_qp(const struct rf_pair_roce *p, const struct rf_pair_cfg *c,
-			       bool sends)
+/* Each number of a pair has 2^20 in a row for other pairs; 0 and 1 are reserved. */
+#define NUMBERS_APART 20u
+
+uint32_t rf_pair_roce_number(uint32_t qpn, unsigned int k)
 {
-	const struct rf_pair_peer *peer = sends ? &c->next : &c->prev;
+	uint32_t n = (qpn + ((k + 1) << NUMBERS_APART)) & ROCE_PSN_MASK;
+
+	return n < 2 ? n + ((RF_PAIR_FAR + 2) << NUMBERS_APART) : n;
+}
+
+static int reach(struct rf_pair *base, unsigned int count, char *why, size_t room)
+{
+	const struct rf_pair_roce *p = roce_of(base);
+
+	(void)why;
+	(void)room;
+	for (unsigned int k = 0; k < count; k++)
+		base->numbers[k] = (struct rf_pair_numbers){rf_pair_roce_number(p->send_qpn, k),
+							    rf_pair_roce_number(p->recv_qpn, k)};
+	return 0;
+}
+
+/* Creates one queue pair, ready to use. `sends`: it is for sending, at a box. */
+static struct roce_qp *make_qp(const struct rf_pair_roce *p, const struct rf_pair_cfg *c,
+			       const struct rf_pair_peer *peer, uint32_t qpn, bool sends)
+{
 	struct roce_qp_peer to = {.ip = peer->ip, .qpn = peer->qpn};
 	/* A single packet takes a work request; what is sent and not acknowledged keeps it. */
 	uint32_t depth = c->single ? 2 * c->window + RF_PAIR_DEPTH : RF_PAIR_DEPTH;
@@ -32,7 +53,7 @@ static struct roce_qp *make_qp(const struct rf_pair_roce *p, const struct rf_pai
 	cfg.ip = p->cfg.ip;
 	cfg.has_vlan = p->cfg.has_vlan;
 	cfg.vlan_tci = p->cfg.vlan_tci;
-	cfg.qpn = sends ? p->send_qpn : p->recv_qpn;
+	cfg.qpn = qpn;
 	cfg.sq_psn = c->start_psn;
 	cfg.rq_psn = peer->psn & ROCE_PSN_MASK;
 	cfg.mtu = p->cfg.mtu;
@@ -41,8 +62,8 @@ static struct roce_qp *make_qp(const struct rf_pair_roce *p, const struct rf_pai
 	cfg.single = c->single;
 	cfg.mirror = c->mirror;
 	cfg.tos = c->mirror ? ECT_0 : 0;
-	cfg.sq_depth = sends ? depth : 0;
-	cfg.rq_depth = sends && !c->mirror ? 0 : depth;
+	cfg.sq_depth = sends || c->far ? depth : 0;
+	cfg.rq_depth = sends && !c->mirror && !c->far ? 0 : depth;
 	cfg.ack_timeout = p->cfg.ack_timeout;
 	cfg.ack_timeout_max = p->cfg.ack_timeout_max;
 	cfg.retry_cnt = p->cfg.retry_cnt;
@@ -56,13 +77,28 @@ static struct roce_qp *make_qp(const struct rf_pair_roce *p, const struct rf_pai
 	return NULL;
 }
 
-static int connect_both(struct rf_pair *base, const struct rf_pair_cfg *cfg, char *why, size_t room)
+static bool connect_far(struct rf_pair_roce *p, const struct rf_pair_cfg *cfg)
+{
+	for (unsigned int k = 0; k < cfg->far->count; k++) {
+		const struct rf_pair_numbers *own = &p->base.numbers[k];
+
+		p->far_next[k] = make_qp(p, cfg, &cfg->far->next[k], own->send_qpn, true);
+		p->far_prev[k] = make_qp(p, cfg, &cfg->far->prev[k], own->recv_qpn, false);
+		if (!p->far_next[k] || !p->far_prev[k])
+			return false;
+		p->base.far_next[k] = rf_msg_qp(p->far_next[k]);
+		p->base.far_prev[k] = rf_msg_qp(p->far_prev[k]);
+	}
+	return true;
+}
+
+static int connect_all(struct rf_pair *base, const struct rf_pair_cfg *cfg, char *why, size_t room)
 {
 	struct rf_pair_roce *p = roce_of(base);
 
-	p->to_next = make_qp(p, cfg, true);
-	p->from_prev = cfg->mirror ? p->to_next : make_qp(p, cfg, false);
-	if (!p->to_next || !p->from_prev) {
+	p->to_next = make_qp(p, cfg, &cfg->next, p->send_qpn, true);
+	p->from_prev = cfg->mirror ? p->to_next : make_qp(p, cfg, &cfg->prev, p->recv_qpn, false);
+	if (!p->to_next || !p->from_prev || (cfg->far && !connect_far(p, cfg))) {
 		strncpy(why, "no memory for the queue pairs", room);
 		return RF_ERR_NO_MEMORY;
 	}
@@ -71,13 +107,35 @@ static int connect_both(struct rf_pair *base, const struct rf_pair_cfg *cfg, cha
 	return 0;
 }
 
+unsigned int rf_pair_roce_qps(const struct rf_pair_roce *p, struct roce_qp *qps[RF_PAIR_QPS])
+{
+	unsigned int n = 0;
+
+	if (p->to_next)
+		qps[n++] = p->to_next;
+	if (p->from_prev && p->from_prev != p->to_next)
+		qps[n++] = p->from_prev;
+	for (unsigned int k = 0; k < RF_PAIR_FAR; k++) {
+		if (p->far_next[k])
+			qps[n++] = p->far_next[k];
+		if (p->far_prev[k])
+			qps[n++] = p->far_prev[k];
+	}
+	return n;
+}
+
 static uint64_t moved(const struct rf_pair *base)
 {
-	const struct rf_pair_roce *p = roce_of_const(base);
-	const struct roce_qp_counters *tx = roce_qp_counters(p->to_next);
-	const struct roce_qp_counters *rx = roce_qp_counters(p->from_prev);
+	struct roce_qp *qps[RF_PAIR_QPS];
+	unsigned int n = rf_pair_roce_qps(roce_of_const(base), qps);
+	uint64_t mark = 0;
 
-	return tx->tx_packets - tx->tx_retransmits - roce_qp_in_flight(p->to_next) + rx->rx_bytes;
+	for (unsigned int k = 0; k < n; k++) {
+		const struct roce_qp_counters *c = roce_qp_counters(qps[k]);
+
+		mark += c->tx_packets - c->tx_retransmits - roce_qp_in_flight(qps[k]) + c->rx_bytes;
+	}
+	return mark;
 }
 
 static bool bypassed(const struct rf_pair *base)
@@ -89,12 +147,11 @@ static bool bypassed(const struct rf_pair *base)
 
 static void stop(struct rf_pair *base)
 {
-	struct rf_pair_roce *p = roce_of(base);
+	struct roce_qp *qps[RF_PAIR_QPS];
+	unsigned int n = rf_pair_roce_qps(roce_of(base), qps);
 
-	if (p->to_next)
-		roce_qp_to_err(p->to_next);
-	if (p->from_prev)
-		roce_qp_to_err(p->from_prev);
+	for (unsigned int k = 0; k < n; k++)
+		roce_qp_to_err(qps[k]);
 }
 
 static void end_qp(struct rf_pair_roce *p, struct roce_qp **qp)
@@ -130,12 +187,17 @@ static void disconnect(struct rf_pair *base)
 		p->from_prev = NULL;
 	end_qp(p, &p->to_next);
 	end_qp(p, &p->from_prev);
+	for (unsigned int k = 0; k < RF_PAIR_FAR; k++) {
+		end_qp(p, &p->far_next[k]);
+		end_qp(p, &p->far_prev[k]);
+	}
 }
 
 void rf_pair_roce_init(struct rf_pair_roce *p, const struct rf_pair_roce_cfg *cfg,
 		       uint32_t send_qpn, uint32_t recv_qpn)
 {
-	static const struct rf_pair_ops ops = {.connect = connect_both,
+	static const struct rf_pair_ops ops = {.reach = reach,
+					       .connect = connect_all,
 					       .moved = moved,
 					       .bypassed = bypassed,
 					       .stop = stop,

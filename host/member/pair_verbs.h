@@ -9,6 +9,7 @@ struct rf_pair_verbs {
 	struct rf_pair base;
 	struct rf_verbs *verbs;
 	struct rf_verbs_qp *to_next, *from_prev;
+	struct rf_verbs_qp *far_next[RF_PAIR_FAR], *far_prev[RF_PAIR_FAR];
 	struct {
 		const void *addr;
 		struct rf_verbs_mem *mem; /* NULL: free place */

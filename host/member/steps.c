@@ -95,10 +95,31 @@ void rf_member_advance(struct rf_member *m, uint64_t now)
 	}
 }
 
+/* The numbers of further connections; a failure is reported when all have exchanged theirs. */
+static void choose_numbers(struct rf_member *m, uint64_t now)
+{
+	unsigned int n = rf_member_far(m);
+	char why[RF_MEMBER_TEXT];
+	int ret;
+
+	if (n == 0)
+		return;
+	ret = m->pair->ops->reach(m->pair, n, why, sizeof(why));
+	if (ret)
+		rf_member_fail(m, false, ret, now, "%s", why);
+	/* Without a store the others' follow from the numbers that are known. */
+	for (unsigned int r = 0; r < m->cfg.ranks && !m->cfg.store; r++)
+		for (unsigned int k = 0; k < n; k++)
+			m->far[r][k] = (struct rf_pair_numbers){
+				rf_pair_roce_number(m->ends[r].send_qpn, k),
+				rf_pair_roce_number(m->ends[r].recv_qpn, k)};
+}
+
 void rf_member_start(struct rf_member *m, uint64_t now)
 {
 	if (m->phase != RF_MEMBER_NEW)
 		return;
+	choose_numbers(m, now);
 	if (m->cfg.store && m->cfg.ranks > 1)
 		rf_member_exchange(m);
 	else

@@ -114,40 +114,19 @@ static size_t bytes_of(const struct rf_fabric_call *call)
 	return (size_t)call->count * rf_arith_size(call->type);
 }
 
-/*
- * Ring order (collective.h): N chunks of equal size, the last ones shorter; the sum of chunk c
- * starts at rank c.
- */
-static void ring_reference(const struct rf_check *c, void *const *inputs, char *out)
-{
-	unsigned ranks = rf_fabric_size(c->cfg);
-	uint64_t count = c->call.count, size = (count + ranks - 1) / ranks;
-	size_t element = rf_arith_size(c->call.type);
-
-	for (unsigned chunk = 0; chunk * size < count; chunk++) {
-		uint64_t first = chunk * size;
-		uint64_t n = count - first < size ? count - first : size;
-		size_t at = (size_t)first * element;
-
-		memcpy(out + at, (const char *)inputs[chunk] + at, (size_t)n * element);
-		for (unsigned k = 1; k < ranks; k++)
-			rf_arith_reduce(c->call.type, c->call.op, out + at, out + at,
-					(const char *)inputs[(chunk + k) % ranks] + at, (size_t)n);
-	}
-}
-
 static bool has_reference(const struct rf_check *c, unsigned first, unsigned key,
 			  const struct rf_fabric_call *call)
 {
 	return c->key == key && c->first == first && c->call.count == call->count &&
-	       c->call.type == call->type && c->call.op == call->op;
+	       c->call.type == call->type && c->call.op == call->op && c->call.kind == call->kind &&
+	       c->call.root == call->root;
 }
 
 /* The sums of all operands. */
 static int make_reference(struct rf_check *c, const struct rf_place *places, unsigned first,
 			  unsigned key, const struct rf_fabric_call *call)
 {
-	void *inputs[RF_FABRIC_RANKS] = {NULL};
+	char *inputs[RF_FABRIC_RANKS] = {NULL};
 	size_t bytes = bytes_of(call);
 	unsigned ranks = rf_fabric_size(c->cfg);
 	int err = -1;
@@ -165,7 +144,7 @@ static int make_reference(struct rf_check *c, const struct rf_place *places, uns
 	}
 	c->call = *call;
 	if (c->cfg->schedule != RF_RUN_BOX)
-		ring_reference(c, inputs, c->expect);
+		rf_check_hosts(c->cfg, call, inputs, c->expect);
 	else if (rf_order_reduce(call->type, call->op, ranks, places, (const void *const *)inputs,
 				 c->expect, (size_t)call->count) != 0)
 		goto out;

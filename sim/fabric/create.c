@@ -72,10 +72,12 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 		return "a fallback: expected a store and one operation at a time";
 	if (c->fallback == RF_FALLBACK_RING && c->type != RF_ARITH_INT32 && c->op == RF_ARITH_SUM)
 		return "a fallback to another order of additions: expected integers";
-	if ((c->mirror || c->directed) && (c->schedule != RF_RUN_BOX || c->plain ||
-					   c->transparent || c->fallback != RF_FALLBACK_NONE))
-		return "mirror connections and directed groups: expected a group at the box, no "
-		       "foreign endpoints, not transparent, no fallback";
+	if (c->mirror && c->schedule != RF_RUN_BOX)
+		return "mirror connections: expected a group at the box";
+	if ((c->mirror || c->directed) &&
+	    (c->plain || c->transparent || c->fallback != RF_FALLBACK_NONE))
+		return "mirror connections and directed groups: expected no foreign endpoints, not "
+		       "transparent, no fallback";
 	if (c->router && !c->mirror)
 		return "a router: expected mirror connections";
 	for (unsigned r = 0; r < c->ranks; r++)

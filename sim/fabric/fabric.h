@@ -128,7 +128,8 @@ struct rf_fabric_cfg {
 		       operator */
 	/*
 	 * Mirror connections: the switch has no rule, and the ranks' peers are the addresses of the
-	 * box's ports. Directed groups: all collectives; `type` and `op` are those of the calls.
+	 * box's ports. Directed groups, or with RF_RUN_RING all collectives among hosts: `type` and
+	 * `op` are those of the calls.
 	 */
 	bool mirror;
 	bool directed;

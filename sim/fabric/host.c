@@ -9,7 +9,7 @@
 #include "sim/fabric/host.h"
 
 #define NIC_FRAMES 1024u             /* frames that a NIC stores for a process that is stopped */
-#define QPS 4u                       /* queue pairs of a host */
+#define QPS (2 * RF_PAIR_QPS)        /* queue pairs of a host */
 #define TICK_PS (100 * RF_PS_PER_NS) /* shortest sleep */
 
 static void receive(struct rf_host *h, struct rf_frame *frame)
@@ -166,7 +166,7 @@ static int make_endpoint(struct rf_host *h)
 	rf_host_mac(h->rank, c.mac);
 	c.ip = rf_fabric_ip(h->rank);
 	c.box_ip = rf_fabric_box_ip();
-	c.max_qps = 4; /* of the group, and of a ring that takes over */
+	c.max_qps = 2 * RF_PAIR_QPS; /* of the group, and of a ring that takes over */
 	return roce_endpoint_create(&c, &h->ep) == ROCE_OK ? 0 : -1;
 }
 
@@ -233,27 +233,26 @@ int rf_host_restart(struct rf_host *h, unsigned life)
 	return 0;
 }
 
-/* Its queue pairs, each may be NULL. */
-static void qps_of(const struct rf_host *h, const struct roce_qp *qps[QPS])
+/* Its queue pairs. Returns how many. */
+static unsigned qps_of(const struct rf_host *h, struct roce_qp *qps[QPS])
 {
-	qps[0] = h->pair.to_next;
-	qps[1] = h->pair.from_prev == h->pair.to_next ? NULL : h->pair.from_prev;
-	qps[2] = h->ring_pair.to_next;
-	qps[3] = h->ring_pair.from_prev;
+	unsigned n = rf_pair_roce_qps(&h->pair, qps);
+
+	return n + rf_pair_roce_qps(&h->ring_pair, qps + n);
 }
 
 const char *rf_host_leak(const struct rf_host *h)
 {
-	const struct roce_qp *qps[QPS];
+	struct roce_qp *qps[QPS];
 	const char *leak = h->member ? rf_member_leak(h->member) : NULL;
+	unsigned n = qps_of(h, qps);
 
-	qps_of(h, qps);
 	if (h->frames || h->held)
 		return "a host's NIC has kept a frame";
 	if (h->pub.state != RF_RANK_CRASHED && roce_endpoint_next_timeout(h->ep) != UINT64_MAX)
 		return "a timer of a host still runs";
-	for (unsigned i = 0; i < QPS; i++)
-		if (qps[i] && (!roce_qp_send_idle(qps[i]) || roce_qp_in_flight(qps[i]) != 0))
+	for (unsigned i = 0; i < n; i++)
+		if (!roce_qp_send_idle(qps[i]) || roce_qp_in_flight(qps[i]) != 0)
 			return "a queue pair of a host still waits for an acknowledgement";
 	for (unsigned i = 0; i < h->pub.posted; i++)
 		if (h->ops[i].send || h->ops[i].recv)
@@ -342,20 +341,17 @@ const struct rf_rank *rf_host_rank(const struct rf_host *h)
 
 void rf_host_stats(const struct rf_host *h, struct rf_fabric_stats *s)
 {
-	const struct roce_qp *qps[QPS];
+	struct roce_qp *qps[QPS];
+	unsigned n = qps_of(h, qps);
 
-	qps_of(h, qps);
 	s->data_packets += h->old.tx_packets;
 	s->repeats += h->old.tx_retransmits;
 	s->acks += h->old.tx_acks;
 	s->naks += h->old.tx_naks;
 	s->timeouts += h->old.timeouts;
-	for (unsigned i = 0; i < QPS; i++) {
-		const struct roce_qp_counters *c;
+	for (unsigned i = 0; i < n; i++) {
+		const struct roce_qp_counters *c = roce_qp_counters(qps[i]);
 
-		if (!qps[i])
-			continue;
-		c = roce_qp_counters(qps[i]);
 		s->data_packets += c->tx_packets;
 		s->repeats += c->tx_retransmits;
 		s->acks += c->tx_acks;

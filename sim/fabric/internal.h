@@ -204,6 +204,11 @@ uint64_t rf_check_result(struct rf_check *c, const struct rf_place *places, unsi
 			 unsigned me, unsigned key, const struct rf_fabric_call *call,
 			 const void *got, bool blank_ok);
 
+/* check_hosts.c */
+/* The result without a box, from the operands of all ranks, which it overwrites. */
+void rf_check_hosts(const struct rf_fabric_cfg *cfg, const struct rf_fabric_call *call,
+		    char *const *inputs, char *out);
+
 /* fabric.c */
 /*
  * Handles all events up to a time (ps), except the firmware's: for register accesses, which take

@@ -75,15 +75,15 @@ static bool call_ring(struct rf_host *h)
 
 	if (h->ring_call)
 		return false;
-	ret = rf_member_collective(h->ring, 0,
-				   &(struct rf_directed_call){
-					   .kind = RF_SCHEDULE_ALL_REDUCE,
+	ret = rf_member_collective(
+		h->ring, 0,
+		&(struct rf_directed_call){.kind = RF_SCHEDULE_ALL_REDUCE,
 					   .type = (enum rf_arith_type)call->type,
 					   .op = (enum rf_arith_op)call->op,
 					   .count = call->count,
 					   .send = call->send,
 					   .recv = call->recv},
-				   rf_host_ns(h));
+		rf_host_ns(h));
 	if (ret)
 		rf_fallback_called(h->fallback, ret, "the ring refuses the call");
 	else

@@ -31,6 +31,7 @@ SETUP = {
     "host/roce/qp.c": "roce_qp_create",
     "host/collective/collective.c": "rf_coll_create",
     "host/collective/directed.c": "rf_directed_create",
+    "host/collective/hosts.c": "rf_hosts_create",
     "host/member/member.c": "rf_member_create",
     "host/member/connect.c": "make_scratch",
     "host/member/proof.c": "prepare",

@@ -99,6 +99,13 @@ static void bandwidth(unsigned ranks, const struct rf_engine_ops *engine)
 		snprintf(name, sizeof(name), "ring, %u ranks, 16 MB fp32: bytes reduced per second",
 			 ranks);
 		figure(name, (double)bytes / (double)ns, "GB/s", 0, false, true);
+		/* each link carries 2 (N - 1) / N of the vector */
+		share = 100.0 * (double)bytes * 8 / (double)ns / (RATE * 1e-9) / FRAMING * 2 *
+			(ranks - 1) / ranks;
+		snprintf(name, sizeof(name),
+			 "ring without a box, %u ranks, 16 MB fp32: share of its framing limit",
+			 ranks);
+		figure(name, share, "%", 95, true, share >= 95);
 	}
 }
 

@@ -50,7 +50,8 @@ expect 0 "mirror" "$bin/ringfold" sim --steering mirror --router --size 4K --los
 expect 2 "fp64 has no and" "$bin/ringfold" sim --collective reduce --dtype fp64 --op and
 expect 2 "only with --collective" "$bin/ringfold" sim --dtype int8
 expect 2 "not with --vlan" "$bin/ringfold" sim --steering mirror --mark 10K --vlan
-expect 2 "not with --schedule" "$bin/ringfold" sim --collective gather --schedule ring
+expect 0 "gather *- .* 0$" "$bin/ringfold" sim --collective gather --schedule ring --size 40K --ranks 5 --dtype int8
+expect 2 "not with --schedule" "$bin/ringfold" sim --steering mirror --schedule ring
 expect 0 " 0 redirected" "$bin/ringfold" sim --steering mirror --vlan --loss 1% --size 64K --selective
 expect 2 "\-\-root: expected" "$bin/ringfold" sim --collective gather --root 4
 expect 2 "expected mirror" "$bin/ringfold" sim --collective gather --router

@@ -25,7 +25,7 @@ mutant() {
 		failed=1
 	elif [ "$1" = hosts_plan.c ] && ! compile host/collective/hosts.c "$dir/hosts_plan.c"; then
 		failed=1
-	elif timeout 60 "$dir/test" quick > /dev/null 2>&1; then
+	elif (ulimit -t 8 && timeout 100 "$dir/test" quick) > /dev/null 2>&1; then
 		echo "mutant $1: $2: NOT FOUND"
 		failed=1
 	else
@@ -50,5 +50,6 @@ mutant hosts_plan.c 'partner ? RF_ADD_OWN : RF_ADD_NOTHING, RF_PLACE_SLOT' 'RF_A
 mutant hosts_plan.c '2 \* n - 1 - step' '2 * n - 2 - step'
 mutant hosts_plan.c 'next_conn(rf_log2(below))' 'next_conn(0)'
 mutant hosts_plan.c 'step < h->reach' 'step + 1 < h->reach'
+mutant hosts_plan.c 'longest == 0)' '1)'
 mutant hosts_plan.c '#define SMALL_MOST 32768u' '#define SMALL_MOST 32764u'
 exit $failed

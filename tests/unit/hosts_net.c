@@ -141,8 +141,7 @@ void hosts_start(struct hosts *n, const struct hosts_cfg *cfg, struct roce_rando
 			(k & 1 ? c.prev : c.next)[k / 2] =
 				(struct rf_msg){cfg->plain ? &without_imm : &with_imm, e};
 		}
-		c.scratch_bytes =
-			cfg->least ? rf_hosts_scratch_least(&c) : rf_hosts_scratch_bytes(&c);
+		c.scratch_bytes = rf_hosts_scratch_bytes(&c);
 		c.scratch = n->scratch[r] = alloc(c.scratch_bytes);
 		must(rf_hosts_create(&c, &n->machine[r]) == RF_COLL_OK);
 	}

@@ -20,7 +20,6 @@ struct hosts_cfg {
 	uint32_t max_ops;
 	uint32_t depth; /* requests that a channel takes at a time, 1 .. HOSTS_DEPTH */
 	bool plain;     /* channels without immediates */
-	bool least;     /* no more scratch than every call needs */
 };
 
 /* A request: a send with its data as they were when it was posted, or a receive. */

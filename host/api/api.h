@@ -75,7 +75,6 @@ struct rf_request {
 	struct rf_comm_call call RF_LOCKED;
 	enum rf_request_stage stage RF_LOCKED;
 	uint64_t *counts RF_LOCKED; /* its own copy; NULL: all blocks are equal */
-	uint32_t word RF_LOCKED;    /* operand of a barrier around the ring */
 	void (*callback)(void *arg, int status, const char *text) RF_LOCKED;
 	void *callback_arg RF_LOCKED;
 	struct rf_request *next RF_LOCKED; /* whose callback is called after this one's */

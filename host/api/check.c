@@ -48,11 +48,6 @@ static const char *check_kind(struct check *k, char *why)
 		snprintf(why, RF_TEXT_MAX, "root %u of %u ranks", c->root, ranks);
 		return why;
 	}
-	if (ranks > 1 && k->comm->schedule == RF_SCHEDULE_RING &&
-	    c->kind != RF_SCHEDULE_ALL_REDUCE) {
-		snprintf(why, RF_TEXT_MAX, "%s: not without a box yet", rf_schedule_name(c->kind));
-		return why;
-	}
 	return k->shape->reduces ? check_op(k->call, why) : NULL;
 }
 

@@ -17,20 +17,8 @@ static int start(struct rf_request *r, const struct rf_directed_call *c)
 
 static int start_own(struct rf_request *r) RF_REQUIRES(rf_context_class)
 {
-	struct rf_directed_call c = {.kind = RF_SCHEDULE_ALL_REDUCE,
-				     .type = RF_ARITH_INT32,
-				     .op = RF_ARITH_SUM,
-				     .count = 1,
-				     .send = &r->word,
-				     .recv = &r->word};
-	int ret;
-
 	r->stage = RF_STAGE_STARTED;
-	if (r->group->schedule != RF_SCHEDULE_RING || r->call.c.kind != RF_SCHEDULE_BARRIER)
-		return start(r, &r->call.c);
-	/* a sum of nothing, which all ranks await */
-	ret = rf_request_mem_own(r, &r->word, sizeof(r->word));
-	return ret ? ret : start(r, &c);
+	return start(r, &r->call.c);
 }
 
 static int start_counts(struct rf_request *r) RF_REQUIRES(rf_context_class)

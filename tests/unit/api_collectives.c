@@ -1,8 +1,7 @@
 /*
- * Every collective through the public interface and a box (the model): each type and operation,
- * each root, in place and not, odd sizes, 1 to 8 ranks, by mirror and ring. Every byte of every
- * buffer is compared with a reference that only adds the inputs in the order that rf_comm_order()
- * reports, and knows nothing of packets.
+ * Every collective through the public interface: each type and operation, each root, in place and
+ * not, odd sizes, 1 to 8 ranks, with a box (the model) by mirror and ring, and without one. Every
+ * byte of every buffer is compared with the reference of api_jobs.c.
  *
  *	api_collectives [SEED]		RF_SEED=N does the same
  */
@@ -17,218 +16,13 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "host/collective/arith.h"
 #include "tests/unit/api_box.h"
+#include "tests/unit/api_jobs.h"
 
 #define GUARD 0xc5
 
 static uint64_t seed = 1;
 static bool flip; /* one bit of each result, before it is compared */
-
-enum kind {
-	ALLREDUCE,
-	REDUCE,
-	BROADCAST,
-	REDUCE_SCATTER,
-	REDUCE_SCATTERV,
-	ALL_GATHER,
-	ALL_GATHERV,
-	GATHER,
-	GATHERV,
-	SCATTER,
-	SCATTERV,
-	BARRIER,
-	KINDS,
-};
-
-static const char *const names[] = {
-	"allreduce",   "reduce", "broadcast", "reduce_scatter", "reduce_scatterv", "all_gather",
-	"all_gatherv", "gather", "gatherv",   "scatter",        "scatterv",        "barrier"};
-
-/* What differs between two collectives, from the view of a test. */
-static const struct {
-	bool reduces, root, v;
-	bool send_all, recv_all; /* the buffer has a block for each rank */
-	bool one;                /* there are no blocks */
-} about[KINDS] = {
-	[ALLREDUCE] = {.reduces = true, .one = true},
-	[REDUCE] = {.reduces = true, .root = true, .one = true},
-	[BROADCAST] = {.root = true, .one = true},
-	[REDUCE_SCATTER] = {.reduces = true, .send_all = true},
-	[REDUCE_SCATTERV] = {.reduces = true, .send_all = true, .v = true},
-	[ALL_GATHER] = {.recv_all = true},
-	[ALL_GATHERV] = {.recv_all = true, .v = true},
-	[GATHER] = {.root = true, .recv_all = true},
-	[GATHERV] = {.root = true, .recv_all = true, .v = true},
-	[SCATTER] = {.root = true, .send_all = true},
-	[SCATTERV] = {.root = true, .send_all = true, .v = true},
-	[BARRIER] = {.one = true},
-};
-
-struct job {
-	enum kind kind;
-	enum rf_type type;
-	enum rf_op op;
-	unsigned int root;
-	size_t counts[RANKS]; /* [0] if there are no blocks; else of each rank's */
-	bool in_place;
-	uint64_t key;
-};
-
-/* ---- sizes ---- */
-
-static unsigned int blocks_of(const struct job *j, unsigned int ranks)
-{
-	return about[j->kind].one ? 1 : ranks;
-}
-
-static size_t total(const struct job *j, unsigned int ranks)
-{
-	size_t n = 0;
-
-	for (unsigned int k = 0; k < blocks_of(j, ranks); k++)
-		n += j->counts[k];
-	return n;
-}
-
-static size_t before(const struct job *j, unsigned int rank)
-{
-	size_t n = 0;
-
-	for (unsigned int k = 0; k < rank && !about[j->kind].one; k++)
-		n += j->counts[k];
-	return n;
-}
-
-static size_t own(const struct job *j, unsigned int rank)
-{
-	return j->counts[about[j->kind].one ? 0 : rank];
-}
-
-/* ---- data ---- */
-
-/* Element k of a rank's whole vector (all blocks): mostly ordinary numbers, sometimes any bits. */
-static void put_element(const struct job *j, unsigned int rank, size_t k, uint8_t *to)
-{
-	uint64_t r = rf_rng_mix(j->key + RF_RNG_STEP * (k + 1) + rank * UINT64_C(0x9e3779b1));
-	size_t size = rf_type_size(j->type);
-	float f = (float)((int)(r % 2000) - 1000) / 7.0f;
-	double d = (double)((int)(r % 20000) - 10000) / 7.0;
-	uint16_t h;
-
-	if (r >> 60 == 0)
-		memcpy(to, &r, size);
-	else if (j->type == RF_FP32)
-		memcpy(to, &f, 4);
-	else if (j->type == RF_FP64)
-		memcpy(to, &d, 8);
-	else if (j->type == RF_BF16 || j->type == RF_FP16) {
-		h = j->type == RF_BF16 ? rf_bf16_from_float(f) : rf_fp16_from_float(f);
-		memcpy(to, &h, 2);
-	} else {
-		memcpy(to, &r, size);
-	}
-}
-
-static void put_elements(const struct job *j, unsigned int rank, size_t from, size_t count,
-			 uint8_t *to)
-{
-	for (size_t k = 0; k < count; k++)
-		put_element(j, rank, from + k, to + k * rf_type_size(j->type));
-}
-
-/* The average as the header defines it: divided in binary32 or binary64, and rounded. */
-static void divide(enum rf_type type, uint8_t *at, size_t count, unsigned int n)
-{
-	for (size_t k = 0; k < count; k++) {
-		uint8_t *p = at + k * rf_type_size(type);
-		uint16_t h;
-		double d;
-		float f;
-
-		if (type == RF_FP64) {
-			memcpy(&d, p, 8);
-			d /= n;
-			memcpy(p, &d, 8);
-			continue;
-		}
-		if (type == RF_FP32) {
-			memcpy(&f, p, 4);
-			f = (float)((double)f / n); /* rounded as by one division */
-			memcpy(p, &f, 4);
-			continue;
-		}
-		memcpy(&h, p, 2);
-		f = type == RF_BF16 ? rf_bf16_to_float(h) : rf_fp16_to_float(h);
-		f = (float)((double)f / n);
-		h = type == RF_BF16 ? rf_bf16_from_float(f) : rf_fp16_from_float(f);
-		memcpy(p, &h, 2);
-	}
-}
-
-/* The result of elements [from, from + count) of all ranks' vectors. */
-static int reduce_elements(const struct job *j, const struct rf_order *order, size_t from,
-			   size_t count, uint8_t *to)
-{
-	size_t bytes = count * rf_type_size(j->type);
-	uint8_t *room = malloc(order->ranks * bytes + 8);
-	const void *inputs[RANKS];
-	int ret = RF_OK;
-
-	for (unsigned int r = 0; r < order->ranks; r++) {
-		inputs[r] = room + r * bytes;
-		put_elements(j, r, from, count, room + r * bytes);
-	}
-	if (count)
-		ret = rf_order_apply(order, j->type, j->op == RF_AVERAGE ? RF_SUM : j->op, inputs,
-				     to, count);
-	if (j->op == RF_AVERAGE && order->ranks > 1)
-		divide(j->type, to, count, order->ranks);
-	free(room);
-	return ret;
-}
-
-/* What this rank's receive buffer must contain; its length in bytes. */
-static size_t expected(const struct job *j, const struct rf_order *order, unsigned int rank,
-		       uint8_t *to)
-{
-	size_t size = rf_type_size(j->type);
-
-	switch (j->kind) {
-	case REDUCE:
-		if (rank != j->root)
-			return 0;
-		/* fall through */
-	case ALLREDUCE:
-		if (reduce_elements(j, order, 0, j->counts[0], to))
-			abort();
-		return j->counts[0] * size;
-	case BROADCAST:
-		put_elements(j, j->root, 0, j->counts[0], to);
-		return j->counts[0] * size;
-	case REDUCE_SCATTER:
-	case REDUCE_SCATTERV:
-		if (reduce_elements(j, order, before(j, rank), own(j, rank), to))
-			abort();
-		return own(j, rank) * size;
-	case GATHER:
-	case GATHERV:
-		if (rank != j->root)
-			return 0;
-		/* fall through */
-	case ALL_GATHER:
-	case ALL_GATHERV:
-		for (unsigned int r = 0; r < order->ranks; r++)
-			put_elements(j, r, before(j, r), own(j, r), to + before(j, r) * size);
-		return total(j, order->ranks) * size;
-	case SCATTER:
-	case SCATTERV:
-		put_elements(j, j->root, before(j, rank), own(j, rank), to);
-		return own(j, rank) * size;
-	default:
-		return 0;
-	}
-}
 
 /* ---- one call ---- */
 
@@ -238,7 +32,7 @@ static int call(struct rank *r, const struct job *j, const void *send, void *rec
 	const size_t *counts = j->counts;
 	struct rf_comm *c = r->comm;
 	enum rf_type t = j->type;
-	size_t n = counts[0], mine = own(j, r->rank);
+	size_t n = counts[0], mine = job_own(j, r->rank);
 
 	if (r->rank != j->root && (j->kind == GATHERV || j->kind == SCATTERV))
 		counts = NULL;
@@ -290,8 +84,8 @@ struct buffers {
 static void prepare(struct rank *r, const struct job *j, const struct rf_order *order,
 		    struct buffers *b)
 {
-	size_t size = rf_type_size(j->type), all = total(j, r->all->n) * size;
-	size_t lead = before(j, r->rank) * size;
+	size_t size = rf_type_size(j->type), all = job_total(j, r->all->n) * size;
+	size_t lead = job_before(j, r->rank) * size;
 	size_t send_all = about[j->kind].send_all, recv_all = about[j->kind].recv_all;
 	uint8_t *at;
 
@@ -299,8 +93,8 @@ static void prepare(struct rank *r, const struct job *j, const struct rf_order *
 	b->room = aligned_alloc(64, (2 * b->room_bytes + 127) & ~(size_t)63);
 	memset(b->room, GUARD, 2 * b->room_bytes);
 	b->want = b->room + b->room_bytes;
-	b->recv_bytes = expected(j, order, r->rank, b->want);
-	b->send_bytes = own(j, r->rank) * size;
+	b->recv_bytes = job_expected(j, order, r->rank, b->want);
+	b->send_bytes = job_own(j, r->rank) * size;
 	if (send_all)
 		b->send_bytes = all;
 	if (j->kind == BROADCAST || j->kind == SCATTER || j->kind == SCATTERV)
@@ -318,7 +112,7 @@ static void prepare(struct rank *r, const struct job *j, const struct rf_order *
 			b->recv = at + lead;
 		}
 	}
-	put_elements(j, r->rank, send_all ? 0 : before(j, r->rank), b->send_bytes / size, b->send);
+	job_put(j, r->rank, send_all ? 0 : job_before(j, r->rank), b->send_bytes / size, b->send);
 	b->sent = malloc(b->send_bytes + 1);
 	memcpy(b->sent, b->send, b->send_bytes);
 }
@@ -347,9 +141,9 @@ static bool compare(struct rank *r, const struct job *j, struct buffers *b)
 		snprintf(r->text, sizeof(r->text),
 			 "%zu wrong bytes in %s of %s %s, root %u, %zu elements%s, %u ranks; seed "
 			 "%llu: RF_SEED=%llu build/tests/api_collectives",
-			 wrong, names[j->kind], rf_type_name(j->type), rf_op_name(j->op), j->root,
-			 total(j, r->all->n), j->in_place ? " in place" : "", r->all->n,
-			 (unsigned long long)seed, (unsigned long long)seed);
+			 wrong, job_names[j->kind], rf_type_name(j->type), rf_op_name(j->op),
+			 j->root, job_total(j, r->all->n), j->in_place ? " in place" : "",
+			 r->all->n, (unsigned long long)seed, (unsigned long long)seed);
 	return wrong == 0;
 }
 
@@ -361,7 +155,7 @@ static int one(struct rank *r, const struct job *j, const struct rf_order *order
 	prepare(r, j, order, &b);
 	ret = call(r, j, b.send, b.recv, NULL);
 	if (ret)
-		snprintf(r->text, sizeof(r->text), "%s: %s", names[j->kind],
+		snprintf(r->text, sizeof(r->text), "%s: %s", job_names[j->kind],
 			 rf_last_error_text(r->ctx));
 	/* a comparison that sees nothing would be of no use */
 	if (!ret && flip && r->rank == 0 && b.recv_bytes)
@@ -536,6 +330,49 @@ static void ring_connections(void **state)
 	run_box(5, true, outstanding);
 }
 
+/* The ranks alone. */
+static void run_hosts(unsigned int n, unsigned int mtu, int (*body)(struct rank *))
+{
+	struct ranks all;
+
+	ranks_init(&all, n, body);
+	all.mtu = mtu;
+	all.timeout_ms = 20000;
+	assert_int_equal(ranks_run(&all), 0);
+	ranks_free(&all);
+}
+
+/* Larger vectors than those of the tables, beyond the limit of small ones. */
+static int larger(struct rank *r)
+{
+	struct rf_order order = RF_ORDER_INIT;
+	struct rf_rng rng = rf_rng_make(seed, 300 + r->all->n);
+	int ret = rf_comm_order(r->comm, &order);
+
+	for (unsigned int kind = 0; kind < KINDS && !ret; kind++) {
+		struct job j = {.kind = (enum kind)kind,
+				.type = RF_FP64,
+				.root = (unsigned int)rf_rng_below(&rng, r->all->n),
+				.in_place = rf_rng_below(&rng, 2),
+				.key = rf_rng_next(&rng)};
+
+		draw_counts(&j, r->all->n, &rng, 30000);
+		ret = one(r, &j, &order);
+	}
+	return ret;
+}
+
+static void without_a_box(void **state)
+{
+	(void)state;
+	for (unsigned int n = 2; n <= 8; n++) {
+		run_hosts(n, n % 2 ? 256 : 1024, n < 4 ? all_of_it : outstanding);
+		run_hosts(n, 1024, larger);
+	}
+	run_hosts(5, 1024, everything);
+	run_hosts(7, 1024, roots_and_sizes);
+}
+
 /* Frames are lost once the communicator is there. */
 static int lossy(struct rank *r)
 {
@@ -622,6 +459,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two_to_four_ranks),
 		cmocka_unit_test(five_to_eight_ranks),
 		cmocka_unit_test(ring_connections),
+		cmocka_unit_test(without_a_box),
 		cmocka_unit_test(lost_frames),
 		cmocka_unit_test(other_settings),
 		cmocka_unit_test(flipped_bit),

@@ -549,8 +549,9 @@ const char *rf_op_name(enum rf_op op);
  * RF_ERR_BOX_REFUSED, RF_ERR_BOX_SILENT, RF_ERR_ABORTED. What recv contains then is undefined. With
  * one rank every call is a copy.
  *
- * Without the box (RF_SCHEDULE_RING) there are the all-reduce and the barrier; other calls return
- * RF_ERR_INVALID.
+ * Without the box (RF_SCHEDULE_RING) the ranks make all calls among themselves, over connections to
+ * the ranks at distance 1, 2, 4, ... rf_order_apply() has the order of an all-reduce; those of
+ * rf_reduce() and rf_reduce_scatter() are in docs/collective.md.
  */
 
 #define RF_REQUESTS_MAX 64u /* outstanding requests on one communicator */

@@ -34,40 +34,40 @@ static int call(struct rank *r, const struct job *j, const void *send, void *rec
 	enum rf_type t = j->type;
 	size_t n = counts[0], mine = job_own(j, r->rank);
 
-	if (r->rank != j->root && (j->kind == GATHERV || j->kind == SCATTERV))
+	if (r->rank != j->root && (j->kind == JOB_GATHERV || j->kind == JOB_SCATTERV))
 		counts = NULL;
 	switch (j->kind) {
-	case ALLREDUCE:
+	case JOB_ALLREDUCE:
 		return q ? rf_iallreduce(c, send, recv, n, t, j->op, q)
 			 : rf_allreduce(c, send, recv, n, t, j->op);
-	case REDUCE:
+	case JOB_REDUCE:
 		return q ? rf_ireduce(c, send, recv, n, t, j->op, j->root, q)
 			 : rf_reduce(c, send, recv, n, t, j->op, j->root);
-	case BROADCAST:
+	case JOB_BROADCAST:
 		return q ? rf_ibroadcast(c, send, recv, n, t, j->root, q)
 			 : rf_broadcast(c, send, recv, n, t, j->root);
-	case REDUCE_SCATTER:
+	case JOB_REDUCE_SCATTER:
 		return q ? rf_ireduce_scatter(c, send, recv, n, t, j->op, q)
 			 : rf_reduce_scatter(c, send, recv, n, t, j->op);
-	case REDUCE_SCATTERV:
+	case JOB_REDUCE_SCATTERV:
 		return q ? rf_ireduce_scatterv(c, send, recv, counts, t, j->op, q)
 			 : rf_reduce_scatterv(c, send, recv, counts, t, j->op);
-	case ALL_GATHER:
+	case JOB_ALL_GATHER:
 		return q ? rf_iall_gather(c, send, recv, n, t, q)
 			 : rf_all_gather(c, send, recv, n, t);
-	case ALL_GATHERV:
+	case JOB_ALL_GATHERV:
 		return q ? rf_iall_gatherv(c, send, recv, counts, t, q)
 			 : rf_all_gatherv(c, send, recv, counts, t);
-	case GATHER:
+	case JOB_GATHER:
 		return q ? rf_igather(c, send, recv, n, t, j->root, q)
 			 : rf_gather(c, send, recv, n, t, j->root);
-	case GATHERV:
+	case JOB_GATHERV:
 		return q ? rf_igatherv(c, send, mine, recv, counts, t, j->root, q)
 			 : rf_gatherv(c, send, mine, recv, counts, t, j->root);
-	case SCATTER:
+	case JOB_SCATTER:
 		return q ? rf_iscatter(c, send, recv, n, t, j->root, q)
 			 : rf_scatter(c, send, recv, n, t, j->root);
-	case SCATTERV:
+	case JOB_SCATTERV:
 		return q ? rf_iscatterv(c, send, counts, recv, mine, t, j->root, q)
 			 : rf_scatterv(c, send, counts, recv, mine, t, j->root);
 	default:
@@ -86,7 +86,7 @@ static void prepare(struct rank *r, const struct job *j, const struct rf_order *
 {
 	size_t size = rf_type_size(j->type), all = job_total(j, r->all->n) * size;
 	size_t lead = job_before(j, r->rank) * size;
-	size_t send_all = about[j->kind].send_all, recv_all = about[j->kind].recv_all;
+	size_t send_all = job_about[j->kind].send_all, recv_all = job_about[j->kind].recv_all;
 	uint8_t *at;
 
 	b->room_bytes = 2 * (all + 192);
@@ -97,9 +97,9 @@ static void prepare(struct rank *r, const struct job *j, const struct rf_order *
 	b->send_bytes = job_own(j, r->rank) * size;
 	if (send_all)
 		b->send_bytes = all;
-	if (j->kind == BROADCAST || j->kind == SCATTER || j->kind == SCATTERV)
+	if (j->kind == JOB_BROADCAST || j->kind == JOB_SCATTER || j->kind == JOB_SCATTERV)
 		b->send_bytes = r->rank == j->root ? b->send_bytes : 0;
-	if (j->kind == BARRIER)
+	if (j->kind == JOB_BARRIER)
 		b->send_bytes = 0;
 	b->recv = b->room + 64;
 	at = b->room + 64 + ((all + 127) & ~(size_t)63);
@@ -181,9 +181,9 @@ static void draw_counts(struct job *j, unsigned int ranks, struct rf_rng *rng, s
 	size_t equal = (size_t)rf_rng_below(rng, most + 1);
 
 	for (unsigned int k = 0; k < ranks; k++)
-		j->counts[k] = about[j->kind].v ? (size_t)rf_rng_below(rng, most + 1) : equal;
+		j->counts[k] = job_about[j->kind].v ? (size_t)rf_rng_below(rng, most + 1) : equal;
 	/* a block without elements now and then */
-	if (about[j->kind].v && rf_rng_below(rng, 4) == 0)
+	if (job_about[j->kind].v && rf_rng_below(rng, 4) == 0)
 		j->counts[rf_rng_below(rng, ranks)] = 0;
 }
 
@@ -195,19 +195,19 @@ static int everything(struct rank *r)
 	unsigned int ranks = r->all->n;
 	int ret = rf_comm_order(r->comm, &order);
 
-	for (unsigned int kind = 0; kind < KINDS && !ret; kind++)
+	for (unsigned int kind = 0; kind < JOB_KINDS && !ret; kind++)
 		for (unsigned int type = 0; type < 10 && !ret; type++)
 			for (unsigned int o = 0; o < 7 && !ret; o++) {
-				struct job j = {.kind = (enum kind)kind,
+				struct job j = {.kind = (enum job_kind)kind,
 						.type = (enum rf_type)type,
 						.op = ops[o],
 						.root = (unsigned int)rf_rng_below(&rng, ranks),
 						.in_place = rf_rng_below(&rng, 2),
 						.key = rf_rng_next(&rng)};
 
-				if (!has(j.type, j.op) || (!about[kind].reduces && o))
+				if (!has(j.type, j.op) || (!job_about[kind].reduces && o))
 					continue;
-				draw_counts(&j, ranks, &rng, about[kind].one ? 900 : 300);
+				draw_counts(&j, ranks, &rng, job_about[kind].one ? 900 : 300);
 				ret = one(r, &j, &order);
 			}
 	return ret;
@@ -222,10 +222,11 @@ static int roots_and_sizes(struct rank *r)
 	unsigned int ranks = r->all->n;
 	int ret = rf_comm_order(r->comm, &order);
 
-	for (unsigned int kind = 0; kind < KINDS && !ret; kind++)
-		for (unsigned int root = 0; root < (about[kind].root ? ranks : 1) && !ret; root++)
+	for (unsigned int kind = 0; kind < JOB_KINDS && !ret; kind++)
+		for (unsigned int root = 0; root < (job_about[kind].root ? ranks : 1) && !ret;
+		     root++)
 			for (unsigned int k = 0; k < 12 && !ret; k++) {
-				struct job j = {.kind = (enum kind)kind,
+				struct job j = {.kind = (enum job_kind)kind,
 						.type = RF_FP32,
 						.op = RF_SUM,
 						.root = root,
@@ -234,9 +235,10 @@ static int roots_and_sizes(struct rank *r)
 
 				for (unsigned int b = 0; b < ranks; b++)
 					j.counts[b] =
-						about[kind].v
+						job_about[kind].v
 							? sizes[(k / 2 + b) % 5]
-							: sizes[k / 2] / (about[kind].one ? 1 : 3);
+							: sizes[k / 2] /
+								  (job_about[kind].one ? 1 : 3);
 				ret = one(r, &j, &order);
 			}
 	return ret;
@@ -255,7 +257,7 @@ static int outstanding(struct rank *r)
 
 	EXPECT(r, rf_comm_order(r->comm, &order) == RF_OK);
 	for (unsigned int k = 0; k < N; k++) {
-		j[k] = (struct job){.kind = (enum kind)rf_rng_below(&rng, KINDS),
+		j[k] = (struct job){.kind = (enum job_kind)rf_rng_below(&rng, JOB_KINDS),
 				    .type = (enum rf_type)rf_rng_below(&rng, 10),
 				    .root = (unsigned int)rf_rng_below(&rng, r->all->n),
 				    .key = rf_rng_next(&rng)};
@@ -349,8 +351,8 @@ static int larger(struct rank *r)
 	struct rf_rng rng = rf_rng_make(seed, 300 + r->all->n);
 	int ret = rf_comm_order(r->comm, &order);
 
-	for (unsigned int kind = 0; kind < KINDS && !ret; kind++) {
-		struct job j = {.kind = (enum kind)kind,
+	for (unsigned int kind = 0; kind < JOB_KINDS && !ret; kind++) {
+		struct job j = {.kind = (enum job_kind)kind,
 				.type = RF_FP64,
 				.root = (unsigned int)rf_rng_below(&rng, r->all->n),
 				.in_place = rf_rng_below(&rng, 2),
@@ -431,7 +433,7 @@ static void other_settings(void **state)
 static int once(struct rank *r)
 {
 	struct rf_order order = RF_ORDER_INIT;
-	struct job j = {.kind = ALLREDUCE, .counts = {1000}};
+	struct job j = {.kind = JOB_ALLREDUCE, .counts = {1000}};
 	int ret = rf_comm_order(r->comm, &order);
 
 	return ret ? ret : one(r, &j, &order);

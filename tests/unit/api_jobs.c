@@ -6,30 +6,30 @@
 #include "base/rng.h"
 #include "host/collective/arith.h"
 
-const char *const job_names[KINDS] = {
+const char *const job_names[JOB_KINDS] = {
 	"allreduce",   "reduce", "broadcast", "reduce_scatter", "reduce_scatterv", "all_gather",
 	"all_gatherv", "gather", "gatherv",   "scatter",        "scatterv",        "barrier"};
 
-const struct about about[KINDS] = {
-	[ALLREDUCE] = {.reduces = true, .one = true},
-	[REDUCE] = {.reduces = true, .root = true, .one = true},
-	[BROADCAST] = {.root = true, .one = true},
-	[REDUCE_SCATTER] = {.reduces = true, .send_all = true},
-	[REDUCE_SCATTERV] = {.reduces = true, .send_all = true, .v = true},
-	[ALL_GATHER] = {.recv_all = true},
-	[ALL_GATHERV] = {.recv_all = true, .v = true},
-	[GATHER] = {.root = true, .recv_all = true},
-	[GATHERV] = {.root = true, .recv_all = true, .v = true},
-	[SCATTER] = {.root = true, .send_all = true},
-	[SCATTERV] = {.root = true, .send_all = true, .v = true},
-	[BARRIER] = {.one = true},
+const struct job_about job_about[JOB_KINDS] = {
+	[JOB_ALLREDUCE] = {.reduces = true, .one = true},
+	[JOB_REDUCE] = {.reduces = true, .root = true, .one = true},
+	[JOB_BROADCAST] = {.root = true, .one = true},
+	[JOB_REDUCE_SCATTER] = {.reduces = true, .send_all = true},
+	[JOB_REDUCE_SCATTERV] = {.reduces = true, .send_all = true, .v = true},
+	[JOB_ALL_GATHER] = {.recv_all = true},
+	[JOB_ALL_GATHERV] = {.recv_all = true, .v = true},
+	[JOB_GATHER] = {.root = true, .recv_all = true},
+	[JOB_GATHERV] = {.root = true, .recv_all = true, .v = true},
+	[JOB_SCATTER] = {.root = true, .send_all = true},
+	[JOB_SCATTERV] = {.root = true, .send_all = true, .v = true},
+	[JOB_BARRIER] = {.one = true},
 };
 
 /* ---- sizes ---- */
 
 static unsigned int blocks_of(const struct job *j, unsigned int ranks)
 {
-	return about[j->kind].one ? 1 : ranks;
+	return job_about[j->kind].one ? 1 : ranks;
 }
 
 size_t job_total(const struct job *j, unsigned int ranks)
@@ -45,14 +45,14 @@ size_t job_before(const struct job *j, unsigned int rank)
 {
 	size_t n = 0;
 
-	for (unsigned int k = 0; k < rank && !about[j->kind].one; k++)
+	for (unsigned int k = 0; k < rank && !job_about[j->kind].one; k++)
 		n += j->counts[k];
 	return n;
 }
 
 size_t job_own(const struct job *j, unsigned int rank)
 {
-	return j->counts[about[j->kind].one ? 0 : rank];
+	return j->counts[job_about[j->kind].one ? 0 : rank];
 }
 
 /* ---- data ---- */
@@ -124,7 +124,7 @@ static int reduce_hosts(const struct job *j, unsigned int ranks, unsigned int ro
 {
 	enum rf_arith_op op = j->op == RF_AVERAGE ? RF_ARITH_SUM : (enum rf_arith_op)j->op;
 	size_t bytes = count * rf_type_size(j->type);
-	bool tree = j->kind == REDUCE && bytes <= 4096 * ranks && bytes <= 32768;
+	bool tree = j->kind == JOB_REDUCE && bytes <= 4096 * ranks && bytes <= 32768;
 	uint8_t *room = malloc(ranks * bytes + 8), *v[RANKS];
 
 	for (unsigned int k = 0; k < ranks; k++) {
@@ -153,7 +153,7 @@ static int reduce_elements(const struct job *j, const struct rf_order *order, un
 	const void *inputs[RANKS];
 	int ret = RF_OK;
 
-	if (order->schedule == RF_SCHEDULE_RING && order->ranks > 1 && j->kind != ALLREDUCE) {
+	if (order->schedule == RF_SCHEDULE_RING && order->ranks > 1 && j->kind != JOB_ALLREDUCE) {
 		free(room);
 		return reduce_hosts(j, order->ranks, root, from, count, to);
 	}
@@ -177,35 +177,35 @@ size_t job_expected(const struct job *j, const struct rf_order *order, unsigned 
 	size_t size = rf_type_size(j->type);
 
 	switch (j->kind) {
-	case REDUCE:
+	case JOB_REDUCE:
 		if (rank != j->root)
 			return 0;
 		/* fall through */
-	case ALLREDUCE:
+	case JOB_ALLREDUCE:
 		if (reduce_elements(j, order, j->root, 0, j->counts[0], to))
 			abort();
 		return j->counts[0] * size;
-	case BROADCAST:
+	case JOB_BROADCAST:
 		job_put(j, j->root, 0, j->counts[0], to);
 		return j->counts[0] * size;
-	case REDUCE_SCATTER:
-	case REDUCE_SCATTERV:
+	case JOB_REDUCE_SCATTER:
+	case JOB_REDUCE_SCATTERV:
 		if (reduce_elements(j, order, rank, job_before(j, rank), job_own(j, rank), to))
 			abort();
 		return job_own(j, rank) * size;
-	case GATHER:
-	case GATHERV:
+	case JOB_GATHER:
+	case JOB_GATHERV:
 		if (rank != j->root)
 			return 0;
 		/* fall through */
-	case ALL_GATHER:
-	case ALL_GATHERV:
+	case JOB_ALL_GATHER:
+	case JOB_ALL_GATHERV:
 		for (unsigned int r = 0; r < order->ranks; r++)
 			job_put(j, r, job_before(j, r), job_own(j, r),
 				to + job_before(j, r) * size);
 		return job_total(j, order->ranks) * size;
-	case SCATTER:
-	case SCATTERV:
+	case JOB_SCATTER:
+	case JOB_SCATTERV:
 		job_put(j, j->root, job_before(j, rank), job_own(j, rank), to);
 		return job_own(j, rank) * size;
 	default:

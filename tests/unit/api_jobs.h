@@ -12,34 +12,34 @@
 #include "ringfold/ringfold.h"
 #include "tests/unit/api_ranks.h"
 
-enum kind {
-	ALLREDUCE,
-	REDUCE,
-	BROADCAST,
-	REDUCE_SCATTER,
-	REDUCE_SCATTERV,
-	ALL_GATHER,
-	ALL_GATHERV,
-	GATHER,
-	GATHERV,
-	SCATTER,
-	SCATTERV,
-	BARRIER,
-	KINDS,
+enum job_kind {
+	JOB_ALLREDUCE,
+	JOB_REDUCE,
+	JOB_BROADCAST,
+	JOB_REDUCE_SCATTER,
+	JOB_REDUCE_SCATTERV,
+	JOB_ALL_GATHER,
+	JOB_ALL_GATHERV,
+	JOB_GATHER,
+	JOB_GATHERV,
+	JOB_SCATTER,
+	JOB_SCATTERV,
+	JOB_BARRIER,
+	JOB_KINDS,
 };
 
-extern const char *const job_names[KINDS];
+extern const char *const job_names[JOB_KINDS];
 
 /* What differs between two collectives, from the view of a test. */
-struct about {
+struct job_about {
 	bool reduces, root, v;
 	bool send_all, recv_all; /* the buffer has a block for each rank */
 	bool one;                /* there are no blocks */
 };
-extern const struct about about[KINDS];
+extern const struct job_about job_about[JOB_KINDS];
 
 struct job {
-	enum kind kind;
+	enum job_kind kind;
 	enum rf_type type;
 	enum rf_op op;
 	unsigned int root;

@@ -105,6 +105,12 @@ bool doctor_mtu(struct doctor *d);
 bool doctor_damage(struct doctor *d);
 /* doctor_group.c: join, ICRC, a sum */
 bool doctor_group(struct doctor *d);
+/*
+ * Why a group was refused: the box is in use, or the job has all that its key permits. Neither
+ * means that something is wrong, and both may end when another group does.
+ */
+bool doctor_box_is_full(const struct rf_client *c);
+bool doctor_quota_is_used(const struct rf_client *c);
 /* doctor_mirror.c: packets to the addresses of the box's ports */
 bool doctor_mirror(struct doctor *d);
 /* doctor_ranks.c: under a launcher, with the other hosts */

@@ -89,8 +89,7 @@ static void leave(struct trial *t)
 	boxlink_run(&t->d->link, t->client, RANKS, idle, boxlink_now() + t->d->timeout);
 }
 
-/* Reasons that mean that the box is in use, not that something is wrong. */
-static bool box_is_full(const struct rf_client *c)
+bool doctor_box_is_full(const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(c);
 
@@ -98,12 +97,17 @@ static bool box_is_full(const struct rf_client *c)
 		     f->reason == RF_CTL_R_NO_CONNECTIONS || f->reason == RF_CTL_R_NO_PASSES);
 }
 
-static const char *refusal_remedy(const struct rf_client *c)
+bool doctor_quota_is_used(const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(c);
 
-	if (f && (f->reason == RF_CTL_R_QUOTA || f->reason == RF_CTL_R_QUOTA_RANKS ||
-		  f->reason == RF_CTL_R_QUOTA_ENTRIES || f->reason == RF_CTL_R_QUOTA_BYTES))
+	return f && (f->reason == RF_CTL_R_QUOTA || f->reason == RF_CTL_R_QUOTA_RANKS ||
+		     f->reason == RF_CTL_R_QUOTA_ENTRIES || f->reason == RF_CTL_R_QUOTA_BYTES);
+}
+
+static const char *refusal_remedy(const struct rf_client *c)
+{
+	if (doctor_quota_is_used(c))
 		return "end another group of this job (RF_JOB), or raise its quota in the box's "
 		       "file "
 		       "of keys";
@@ -121,7 +125,7 @@ static bool joined(struct trial *t)
 		if (rf_client_state(&t->client[r]) == RF_CLIENT_READY)
 			continue;
 		rf_client_text(&t->client[r], text, sizeof(text));
-		if (box_is_full(&t->client[r]))
+		if (doctor_box_is_full(&t->client[r]))
 			doctor_say(d, "port", DOCTOR_SKIPPED, NULL,
 				   "the box has no room for another group now: %s", text);
 		else

@@ -19,6 +19,9 @@
 #define LEASE_MS 5000u
 #define SLOTS_LOG2 4u
 #define ARP_TRIES 3u
+/* A group that has just ended gives its place back a little later: how long, and how often. */
+#define ROOM_NS (3000 * NS_PER_MS)
+#define ROOM_AGAIN_NS (100 * NS_PER_MS)
 
 #define MAC_TEXT "%02x:%02x:%02x:%02x:%02x:%02x"
 #define MAC_BYTES(m) (m)[0], (m)[1], (m)[2], (m)[3], (m)[4], (m)[5]
@@ -97,6 +100,11 @@ static const char *ports_text(uint32_t bits, char *text, size_t room)
 	return text;
 }
 
+static bool no_room(const struct rf_client *c)
+{
+	return doctor_box_is_full(c) || doctor_quota_is_used(c);
+}
+
 /* Nothing to send: the reason, as a result. */
 static bool refused(struct mirror *m, const struct rf_client *c)
 {
@@ -120,12 +128,7 @@ static bool refused(struct mirror *m, const struct rf_client *c)
 				  "give the box's ports addresses; after its start it probes them "
 				  "for some seconds",
 				  "no port of the box has an address that a rank could use");
-	/* The group of the check before this one may still count against the quota of the key. */
-	if (f->reason == RF_CTL_R_NO_GROUPS || f->reason == RF_CTL_R_NO_SLOTS ||
-	    f->reason == RF_CTL_R_NO_CONNECTIONS || f->reason == RF_CTL_R_NO_PASSES ||
-	    f->reason == RF_CTL_R_NO_LANES || f->reason == RF_CTL_R_QUOTA ||
-	    f->reason == RF_CTL_R_QUOTA_RANKS || f->reason == RF_CTL_R_QUOTA_ENTRIES ||
-	    f->reason == RF_CTL_R_QUOTA_BYTES)
+	if (no_room(c) || f->reason == RF_CTL_R_NO_LANES)
 		return doctor_say(m->d, "mirror", DOCTOR_SKIPPED, NULL,
 				  "the box has no room for another group now: %s", text);
 	return doctor_say(m->d, "mirror", DOCTOR_FAILED,
@@ -323,10 +326,36 @@ static bool settings(struct doctor *d)
 	return false;
 }
 
+/*
+ * Both ranks join. The group of the check before this one may still count, at the box and against
+ * the quota of the key: they try again for a while. NULL, or the rank that has not joined.
+ */
+static const struct rf_client *join(struct mirror *m)
+{
+	struct doctor *d = m->d;
+	uint64_t until = boxlink_now() + ROOM_NS;
+
+	for (;;) {
+		const struct rf_client *out = NULL;
+
+		prepare(m);
+		boxlink_run(&d->link, m->client, RANKS, boxlink_joined,
+			    boxlink_now() + 2 * d->timeout);
+		for (unsigned int r = RANKS; r-- > 0;)
+			if (rf_client_state(&m->client[r]) != RF_CLIENT_READY)
+				out = &m->client[r];
+		if (!out || !no_room(out) || boxlink_now() >= until)
+			return out;
+		leave(m);
+		doctor_hear(d, ROOM_AGAIN_NS, NULL);
+	}
+}
+
 bool doctor_mirror(struct doctor *d)
 {
 	static struct mirror m;
-	bool good = true;
+	const struct rf_client *out;
+	bool good;
 
 	if (strcmp(d->steering, "ring") == 0 || !settings(d))
 		return true;
@@ -335,16 +364,15 @@ bool doctor_mirror(struct doctor *d)
 				  "the rule takes this host to one port of the box, which has room "
 				  "for one rank: a sum needs a second host (--ranks)");
 	m.d = d;
-	prepare(&m);
-	boxlink_run(&d->link, m.client, RANKS, boxlink_joined, boxlink_now() + 2 * d->timeout);
-	for (unsigned int r = 0; r < RANKS && good; r++) {
+	out = join(&m);
+	if (out) {
+		good = refused(&m, out);
+		leave(&m);
+		return good;
+	}
+	for (unsigned int r = 0; r < RANKS; r++) {
 		const struct rf_ctl_ready *ready = rf_client_ready(&m.client[r]);
 
-		if (rf_client_state(&m.client[r]) != RF_CLIENT_READY) {
-			good = refused(&m, &m.client[r]);
-			leave(&m);
-			return good;
-		}
 		m.to[r] = ready->port_ip;
 		m.port[r] = ready->place[r].port;
 	}

@@ -106,6 +106,7 @@ chmod 600 "$dir/keys"
 box_start --lanes 2 --keys "$dir/keys"
 doctor 1 --job 7 --key $job
 check "a job with its key" test $? = 0
+check "... whose one group the check of the path has used: the check by mirror waits for it" says 1 "^ok       mirror"
 doctor 1 --job 7 --key ${job//0f/1f}
 check "the wrong key" fails_at 1 control
 check "... is named" says 1 "the authentication tag is wrong"

@@ -85,6 +85,17 @@ struct rf_member {
 	char broken[256];    /* ... and its description */
 };
 
+/* ---- neighbours.c ---- */
+
+unsigned int rf_member_next_rank(const struct rf_member *m);
+unsigned int rf_member_prev_rank(const struct rf_member *m);
+/* The rank that gets the results of a rank's packets: with a mirror connection itself. */
+unsigned int rf_member_receiver_of(const struct rf_member *m, unsigned int rank);
+bool rf_member_has_box(const struct rf_member *m);
+/* Of a group at the box: its connection is to the box itself; it has all collectives. */
+bool rf_member_is_mirror(const struct rf_member *m);
+bool rf_member_is_directed(const struct rf_member *m);
+
 /* ---- base.c ---- */
 
 /* Notes when the machine has to run next. */
@@ -100,14 +111,6 @@ void rf_member_abort_box(struct rf_member *m, uint64_t now);
 /* Ends and frees the connections and the collective. */
 void rf_member_disconnect(struct rf_member *m);
 void rf_member_proof_free(struct rf_member *m);
-unsigned int rf_member_next_rank(const struct rf_member *m);
-unsigned int rf_member_prev_rank(const struct rf_member *m);
-/* The rank that gets the results of a rank's packets: with a mirror connection itself. */
-unsigned int rf_member_receiver_of(const struct rf_member *m, unsigned int rank);
-bool rf_member_has_box(const struct rf_member *m);
-/* Of a group at the box: its connection is to the box itself; it has all collectives. */
-bool rf_member_is_mirror(const struct rf_member *m);
-bool rf_member_is_directed(const struct rf_member *m);
 
 /* Distances beyond the neighbours: 0 at a box. */
 unsigned int rf_member_far(const struct rf_member *m);

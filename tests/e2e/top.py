@@ -92,7 +92,7 @@ def test_job(build):
     port = re.search(r"^   1 +(\d+\.\d{3}) +(\d+\.\d{3}) +(\d+) +(\d+) ", out, re.M)
     check("rates of a port", port is not None and int(port.group(3)) > 10 and int(port.group(4)) > 10, out)
     check("hosts", re.search(r"^h1 +1 connected ", out, re.M) is not None, out)
-    check("the group", re.search(r"^7 +0 ready +2/2 +512 +[1-9]", out, re.M) is not None, out)
+    check("the group", re.search(r"^7 +0 ready +2/2 +64 +[1-9]", out, re.M) is not None, out)
     check("events", "job 7 ready" in out and "host h0 connected" in out, out)
     check("80 columns, no colours, no raw names", max(map(len, out.splitlines())) <= 80 and "\033" not in out and "_" not in out, out)
 

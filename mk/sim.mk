@@ -57,6 +57,7 @@ API_BOX_LIBS := api-box api-ranks $(HOST_LIBS) $(filter-out rf-io rf-store rf-co
 API_BOX_LDLIBS := $(REALTIME_LDLIBS) -Xlinker --wrap=rf_rt_port_open
 $(eval $(call test_lib,api-box,tests/unit/api_box.c))
 $(eval $(call c_test,api_collectives,tests/unit/api_collectives.c tests/unit/api_jobs.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call c_test,api_batch,tests/unit/api_batch.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_refused,tests/unit/api_refused.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
 $(eval $(call test,timeline,$(PYTHON) tests/sim/timeline.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))

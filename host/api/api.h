@@ -46,6 +46,13 @@
 RF_LOCK_CLASS(rf_context_class);
 #define RF_LOCKED RF_GUARDED_BY(rf_context_class)
 
+/* The pieces of a batch, and the vector that contains them all. */
+struct rf_batch {
+	size_t n, size; /* pieces; bytes of an element */
+	char *vector;
+	struct rf_piece pieces[];
+};
+
 /* A collective call, as its caller has made it. */
 struct rf_comm_call {
 	/* counts: the caller's until the call is started; then the request's */
@@ -56,6 +63,7 @@ struct rf_comm_call {
 	bool counts_first;
 	uint64_t own;
 	bool touched; /* the processor reads or writes a buffer, whatever carries the call */
+	struct rf_batch *batch; /* its operands, owned by the call; NULL: it is none */
 	/* of its buffers; 0: not used */
 	size_t send_bytes, recv_bytes;
 };
@@ -364,8 +372,11 @@ const char *rf_comm_call_check(const struct rf_comm *comm, struct rf_comm_call *
 bool rf_comm_call_is_empty(const struct rf_comm *comm, const struct rf_comm_call *call);
 /* The call of a communicator of one rank: a copy. */
 void rf_comm_call_copy(const struct rf_comm_call *call);
-/* Makes an average of the sum that has arrived. Takes long. */
-void rf_comm_call_scale(const struct rf_comm_call *call, unsigned int ranks);
+/*
+ * When the result has arrived: makes an average of the sum, and gives the results of a batch to
+ * their places. Takes long.
+ */
+void rf_comm_call_finish(const struct rf_comm_call *call, unsigned int ranks);
 
 /* ---- launch.c. All under the lock. ---- */
 
@@ -560,6 +571,11 @@ void rf_group_finish(struct rf_group *group) RF_REQUIRES(rf_context_class);
 
 /* Ends a group as its program wants it: outstanding calls, callbacks, its ring. NULL is allowed. */
 void rf_group_leave(struct rf_group *group) RF_EXCLUDES(rf_context_class);
+
+/* ---- collectives.c: the public calls; both forms of one ---- */
+
+int rf_comm_run(struct rf_comm *comm, struct rf_comm_call *call);
+int rf_comm_start(struct rf_comm *comm, struct rf_comm_call *call, struct rf_request **request);
 
 /* ---- settings.c ---- */
 

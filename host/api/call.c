@@ -179,6 +179,7 @@ int rf_request_alone(struct rf_comm *comm, const struct rf_comm_call *call, stru
 	memset(r, 0, sizeof(*r));
 	r->group = g;
 	r->done = true;
+	r->call.batch = call->batch;
 	g->used |= UINT64_C(1) << k;
 	rf_request_tell(r);
 	*out = r;
@@ -194,10 +195,10 @@ int rf_request_take(struct rf_request *r)
 	if (status) {
 		g->reported = true;
 		rf_fail(ctx, status, "%s", g->text);
-	} else if (r->call.average) {
+	} else if (r->call.average || r->call.batch) {
 		/* nobody else uses a request that is done */
 		rf_unlock(ctx);
-		rf_comm_call_scale(&r->call, g->comm->ranks);
+		rf_comm_call_finish(&r->call, g->comm->ranks);
 		rf_lock(ctx);
 	}
 	rf_request_taken(r);

@@ -176,10 +176,23 @@ void rf_comm_call_copy(const struct rf_comm_call *call)
 		memmove(c->recv, c->send, call->recv_bytes);
 }
 
-void rf_comm_call_scale(const struct rf_comm_call *call, unsigned int ranks)
+void rf_comm_call_finish(const struct rf_comm_call *call, unsigned int ranks)
 {
-	size_t size = rf_arith_size(call->c.type);
+	const struct rf_batch *batch = call->batch;
+	const char *from;
 
-	if (call->average && call->recv_bytes)
-		rf_average(call->c.type, call->c.recv, call->recv_bytes / size, ranks);
+	/* with one rank, the operand itself */
+	if (call->average && call->recv_bytes && ranks > 1)
+		rf_average(call->c.type, call->c.recv,
+			   call->recv_bytes / rf_arith_size(call->c.type), ranks);
+	if (!batch)
+		return;
+	from = batch->vector;
+	for (size_t k = 0; k < batch->n; k++) {
+		size_t bytes = batch->pieces[k].count * batch->size;
+
+		if (bytes)
+			memcpy(batch->pieces[k].recv, from, bytes);
+		from += bytes;
+	}
 }

@@ -17,7 +17,7 @@ static inline int check(struct rf_comm *comm, struct rf_comm_call *call)
 	return wrong ? rf_fail(comm->ctx, RF_ERR_INVALID, "%s", wrong) : RF_OK;
 }
 
-static int run(struct rf_comm *comm, struct rf_comm_call *call)
+int rf_comm_run(struct rf_comm *comm, struct rf_comm_call *call)
 {
 	struct rf_context *ctx = comm->ctx;
 	struct rf_request *r;
@@ -40,7 +40,7 @@ static int run(struct rf_comm *comm, struct rf_comm_call *call)
 	return ret;
 }
 
-static int start(struct rf_comm *comm, struct rf_comm_call *call, struct rf_request **request)
+int rf_comm_start(struct rf_comm *comm, struct rf_comm_call *call, struct rf_request **request)
 {
 	struct rf_context *ctx = comm->ctx;
 	int ret = check(comm, call);
@@ -110,7 +110,7 @@ int rf_allreduce(struct rf_comm *comm, const void *send, void *recv, size_t coun
 {
 	struct rf_comm_call call = reducing(RF_SCHEDULE_ALL_REDUCE, send, recv, count, type, op, 0);
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_iallreduce(struct rf_comm *comm, const void *send, void *recv, size_t count,
@@ -118,7 +118,7 @@ int rf_iallreduce(struct rf_comm *comm, const void *send, void *recv, size_t cou
 {
 	struct rf_comm_call call = reducing(RF_SCHEDULE_ALL_REDUCE, send, recv, count, type, op, 0);
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_reduce(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
@@ -126,7 +126,7 @@ int rf_reduce(struct rf_comm *comm, const void *send, void *recv, size_t count, 
 {
 	struct rf_comm_call call = reducing(RF_SCHEDULE_REDUCE, send, recv, count, type, op, root);
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_ireduce(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
@@ -134,7 +134,7 @@ int rf_ireduce(struct rf_comm *comm, const void *send, void *recv, size_t count,
 {
 	struct rf_comm_call call = reducing(RF_SCHEDULE_REDUCE, send, recv, count, type, op, root);
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_broadcast(struct rf_comm *comm, const void *send, void *recv, size_t count,
@@ -142,7 +142,7 @@ int rf_broadcast(struct rf_comm *comm, const void *send, void *recv, size_t coun
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_BROADCAST, send, recv, count, type, root);
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_ibroadcast(struct rf_comm *comm, const void *send, void *recv, size_t count,
@@ -150,7 +150,7 @@ int rf_ibroadcast(struct rf_comm *comm, const void *send, void *recv, size_t cou
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_BROADCAST, send, recv, count, type, root);
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_reduce_scatter(struct rf_comm *comm, const void *send, void *recv, size_t count,
@@ -159,7 +159,7 @@ int rf_reduce_scatter(struct rf_comm *comm, const void *send, void *recv, size_t
 	struct rf_comm_call call =
 		reducing(RF_SCHEDULE_REDUCE_SCATTER, send, recv, count, type, op, 0);
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_ireduce_scatter(struct rf_comm *comm, const void *send, void *recv, size_t count,
@@ -168,7 +168,7 @@ int rf_ireduce_scatter(struct rf_comm *comm, const void *send, void *recv, size_
 	struct rf_comm_call call =
 		reducing(RF_SCHEDULE_REDUCE_SCATTER, send, recv, count, type, op, 0);
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_reduce_scatterv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
@@ -177,7 +177,7 @@ int rf_reduce_scatterv(struct rf_comm *comm, const void *send, void *recv, const
 	struct rf_comm_call call = reducing(RF_SCHEDULE_REDUCE_SCATTER, send, recv, 0, type, op, 0);
 
 	call = with_counts(call, counts);
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_ireduce_scatterv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
@@ -186,7 +186,7 @@ int rf_ireduce_scatterv(struct rf_comm *comm, const void *send, void *recv, cons
 	struct rf_comm_call call = reducing(RF_SCHEDULE_REDUCE_SCATTER, send, recv, 0, type, op, 0);
 
 	call = with_counts(call, counts);
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_all_gather(struct rf_comm *comm, const void *send, void *recv, size_t count,
@@ -194,7 +194,7 @@ int rf_all_gather(struct rf_comm *comm, const void *send, void *recv, size_t cou
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_ALL_GATHER, send, recv, count, type, 0);
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_iall_gather(struct rf_comm *comm, const void *send, void *recv, size_t count,
@@ -202,7 +202,7 @@ int rf_iall_gather(struct rf_comm *comm, const void *send, void *recv, size_t co
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_ALL_GATHER, send, recv, count, type, 0);
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_all_gatherv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
@@ -211,7 +211,7 @@ int rf_all_gatherv(struct rf_comm *comm, const void *send, void *recv, const siz
 	struct rf_comm_call call = call_of(RF_SCHEDULE_ALL_GATHER, send, recv, 0, type, 0);
 
 	call = with_counts(call, counts);
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_iall_gatherv(struct rf_comm *comm, const void *send, void *recv, const size_t *counts,
@@ -220,7 +220,7 @@ int rf_iall_gatherv(struct rf_comm *comm, const void *send, void *recv, const si
 	struct rf_comm_call call = call_of(RF_SCHEDULE_ALL_GATHER, send, recv, 0, type, 0);
 
 	call = with_counts(call, counts);
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_gather(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
@@ -228,7 +228,7 @@ int rf_gather(struct rf_comm *comm, const void *send, void *recv, size_t count, 
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_GATHER, send, recv, count, type, root);
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_igather(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
@@ -236,7 +236,7 @@ int rf_igather(struct rf_comm *comm, const void *send, void *recv, size_t count,
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_GATHER, send, recv, count, type, root);
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_gatherv(struct rf_comm *comm, const void *send, size_t own, void *recv, const size_t *counts,
@@ -245,7 +245,7 @@ int rf_gatherv(struct rf_comm *comm, const void *send, size_t own, void *recv, c
 	struct rf_comm_call call = call_of(RF_SCHEDULE_GATHER, send, recv, 0, type, root);
 
 	call = counts_first(call, counts, own);
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_igatherv(struct rf_comm *comm, const void *send, size_t own, void *recv,
@@ -255,7 +255,7 @@ int rf_igatherv(struct rf_comm *comm, const void *send, size_t own, void *recv,
 	struct rf_comm_call call = call_of(RF_SCHEDULE_GATHER, send, recv, 0, type, root);
 
 	call = counts_first(call, counts, own);
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_scatter(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
@@ -263,7 +263,7 @@ int rf_scatter(struct rf_comm *comm, const void *send, void *recv, size_t count,
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_SCATTER, send, recv, count, type, root);
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_iscatter(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
@@ -271,7 +271,7 @@ int rf_iscatter(struct rf_comm *comm, const void *send, void *recv, size_t count
 {
 	struct rf_comm_call call = call_of(RF_SCHEDULE_SCATTER, send, recv, count, type, root);
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_scatterv(struct rf_comm *comm, const void *send, const size_t *counts, void *recv,
@@ -280,7 +280,7 @@ int rf_scatterv(struct rf_comm *comm, const void *send, const size_t *counts, vo
 	struct rf_comm_call call = call_of(RF_SCHEDULE_SCATTER, send, recv, 0, type, root);
 
 	call = counts_first(call, counts, own);
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_iscatterv(struct rf_comm *comm, const void *send, const size_t *counts, void *recv,
@@ -289,19 +289,19 @@ int rf_iscatterv(struct rf_comm *comm, const void *send, const size_t *counts, v
 	struct rf_comm_call call = call_of(RF_SCHEDULE_SCATTER, send, recv, 0, type, root);
 
 	call = counts_first(call, counts, own);
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }
 
 int rf_barrier(struct rf_comm *comm)
 {
 	struct rf_comm_call call = {.c = {.kind = RF_SCHEDULE_BARRIER}};
 
-	return run(comm, &call);
+	return rf_comm_run(comm, &call);
 }
 
 int rf_ibarrier(struct rf_comm *comm, struct rf_request **request)
 {
 	struct rf_comm_call call = {.c = {.kind = RF_SCHEDULE_BARRIER}};
 
-	return start(comm, &call, request);
+	return rf_comm_start(comm, &call, request);
 }

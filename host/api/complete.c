@@ -46,6 +46,8 @@ void rf_request_taken(struct rf_request *r)
 	struct rf_context *ctx = r->group->comm->ctx;
 
 	r->group->used &= ~(UINT64_C(1) << (r - r->group->requests));
+	free(r->call.batch);
+	r->call.batch = NULL;
 	if (!r->told)
 		return;
 	r->told = false;

@@ -1,6 +1,7 @@
 /* Calls the callbacks of completed requests, without the lock, one at a time, in their order. */
 #include "host/api/api.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* This thread is in a callback. */
@@ -24,6 +25,7 @@ static bool next(struct rf_context *ctx, struct rf_callback *c) RF_REQUIRES(rf_c
 	if (r->status)
 		r->group->reported = true;
 	c->call = r->call;
+	r->call.batch = NULL;
 	c->ranks = r->group->comm->ranks;
 	r->group->used &= ~(UINT64_C(1) << (r - r->group->requests));
 	return true;
@@ -46,7 +48,8 @@ void rf_deliver(struct rf_context *ctx)
 		rf_unlock(ctx);
 		delivering = true;
 		if (!c.status)
-			rf_comm_call_scale(&c.call, c.ranks);
+			rf_comm_call_finish(&c.call, c.ranks);
+		free(c.call.batch);
 		c.done(c.arg, c.status, c.text);
 		delivering = false;
 		rf_lock(ctx);
@@ -70,6 +73,7 @@ int rf_on_completion(struct rf_request *request,
 {
 	struct rf_group *g = request->group;
 	struct rf_context *ctx = g->comm->ctx;
+	struct rf_batch *batch;
 	int ret = RF_OK;
 
 	if (rf_usable(ctx))
@@ -83,7 +87,12 @@ int rf_on_completion(struct rf_request *request,
 			      "waits for");
 	} else {
 		if (request->done) {
-			rf_request_taken(request); /* from the descriptor's point of view */
+			/* from the descriptor's point of view; the result is still to be delivered
+			 */
+			batch = request->call.batch;
+			request->call.batch = NULL;
+			rf_request_taken(request);
+			request->call.batch = batch;
 			g->used |= UINT64_C(1) << (request - g->requests);
 		}
 		request->callback = done;

@@ -562,6 +562,26 @@ int rf_allreduce(struct rf_comm *comm, const void *send, void *recv, size_t coun
 int rf_iallreduce(struct rf_comm *comm, const void *send, void *recv, size_t count,
 		  enum rf_type type, enum rf_op op, struct rf_request **request);
 
+/* An all-reduce in a batch. send may be recv; pieces must not overlap otherwise. */
+struct rf_piece {
+	const void *send;
+	void *recv;
+	size_t count;
+};
+
+/*
+ * Many all-reduces of one type and operation as one call: they travel in full packets, however
+ * short they are. Operands and results are copied, so this is for small ones. The number of pieces
+ * and their counts are the same on all ranks. With the box the bits are those of single calls;
+ * without it those of one vector that contains all pieces in their order. The results are there
+ * when the request is released. The array of pieces may change once the call has returned; memory
+ * of a device is refused.
+ */
+int rf_allreduce_batch(struct rf_comm *comm, const struct rf_piece *pieces, size_t n,
+		       enum rf_type type, enum rf_op op);
+int rf_iallreduce_batch(struct rf_comm *comm, const struct rf_piece *pieces, size_t n,
+			enum rf_type type, enum rf_op op, struct rf_request **request);
+
 /* The same, into recv at the root alone. */
 int rf_reduce(struct rf_comm *comm, const void *send, void *recv, size_t count, enum rf_type type,
 	      enum rf_op op, unsigned int root);

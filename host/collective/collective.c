@@ -107,8 +107,9 @@ void rf_coll_destroy(struct rf_coll *c)
 	free(c);
 }
 
-static int buffers_check(size_t size, const void *send, const void *recv, size_t count)
+static int buffers_check(const struct rf_coll *c, const void *send, const void *recv, size_t count)
 {
+	size_t size = rf_arith_size(c->cfg.type);
 	uintptr_t a = (uintptr_t)send;
 	uintptr_t b = (uintptr_t)recv;
 
@@ -123,22 +124,11 @@ static int buffers_check(size_t size, const void *send, const void *recv, size_t
 
 int rf_coll_start(struct rf_coll *c, uint64_t id, const void *send, void *recv, size_t count)
 {
-	return rf_coll_start_as(c, id, c->cfg.type, c->cfg.op, send, recv, count);
-}
-
-int rf_coll_start_as(struct rf_coll *c, uint64_t id, enum rf_arith_type type,
-		     enum rf_arith_op operation, const void *send, void *recv, size_t count)
-{
-	bool own = type == c->cfg.type && operation == c->cfg.op;
+	int error = buffers_check(c, send, recv, count);
 	struct rf_coll_op *op;
-	int error;
 
 	if (c->error)
 		return c->error;
-	if (!rf_arith_has(type, operation) || operation == RF_ARITH_COPY ||
-	    (!own && c->cfg.schedule == RF_COLL_BOX && c->cfg.ranks > 1))
-		return RF_COLL_E_INVALID;
-	error = buffers_check(rf_arith_size(type), send, recv, count);
 	if (error)
 		return error;
 	if (c->started - c->polled == c->cfg.max_ops)
@@ -147,9 +137,7 @@ int rf_coll_start_as(struct rf_coll *c, uint64_t id, enum rf_arith_type type,
 	op->id = id;
 	op->send = send;
 	op->recv = recv;
-	op->type = type;
-	op->op = operation;
-	op->bytes = (uint64_t)count * rf_arith_size(type);
+	op->bytes = (uint64_t)count * rf_arith_size(c->cfg.type);
 	if (c->cfg.ranks == 1) {
 		if (send != recv)
 			memcpy(recv, send, op->bytes);
@@ -190,9 +178,9 @@ static void message_arrived(struct rf_coll *c, const struct rf_msg_event *event)
 		const struct rf_coll_op *op = rf_coll_op(c, at->op);
 		uint64_t slot = c->scratch_done++ % c->scratch_slots;
 
-		rf_arith_reduce(op->type, op->op, op->recv + span.offset,
+		rf_arith_reduce(c->cfg.type, c->cfg.op, op->recv + span.offset,
 				(const char *)c->cfg.scratch + slot * c->cfg.message_bytes,
-				op->send + span.offset, span.len / rf_arith_size(op->type));
+				op->send + span.offset, span.len / rf_arith_size(c->cfg.type));
 	}
 	at->msg++;
 	rf_plan_settle_recv(c, at);

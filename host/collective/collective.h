@@ -106,12 +106,6 @@ void rf_coll_destroy(struct rf_coll *coll);
  * RF_COLL_E_CHANNEL, RF_COLL_E_LENGTH: the group had failed before.
  */
 int rf_coll_start(struct rf_coll *coll, uint64_t id, const void *send, void *recv, size_t count);
-/*
- * The same with another type and operation than those of cfg, in a ring. All ranks must name the
- * same: messages do not tell.
- */
-int rf_coll_start_as(struct rf_coll *coll, uint64_t id, enum rf_arith_type type,
-		     enum rf_arith_op op, const void *send, void *recv, size_t count);
 
 /*
  * Processes the channels' events and posts what can be posted. Returns how many things it did (0:

@@ -14,8 +14,6 @@ struct rf_coll_op {
 	const char *send;
 	char *recv;
 	uint64_t bytes;
-	enum rf_arith_type type;
-	enum rf_arith_op op;
 	uint64_t chunk_bytes; /* size of every chunk except the last; box: the whole vector */
 };
 

@@ -426,6 +426,15 @@ uint32_t rf_hosts_outstanding(const struct rf_hosts *h)
 	return h->started - h->polled;
 }
 
+bool rf_hosts_waiting(const struct rf_hosts *h, uint64_t *number, uint32_t *immediate)
+{
+	if (h->started == h->polled)
+		return false;
+	*number = h->polled;
+	*immediate = h->ops[h->polled & h->op_mask].c.immediate;
+	return true;
+}
+
 void rf_hosts_failure(const struct rf_hosts *h, struct rf_hosts_failure *failure)
 {
 	*failure = h->failure;

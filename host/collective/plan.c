@@ -9,7 +9,7 @@
 
 void rf_plan_start(const struct rf_coll *c, struct rf_coll_op *op)
 {
-	uint64_t size = rf_arith_size(op->type);
+	uint64_t size = rf_arith_size(c->cfg.type);
 	uint64_t count = op->bytes / size;
 
 	if (c->cfg.schedule == RF_COLL_BOX)

@@ -25,8 +25,7 @@ int rf_member_coll_start(struct rf_member *m, uint64_t id, const struct rf_direc
 	if (call->kind != RF_SCHEDULE_ALL_REDUCE || call->type != (enum rf_arith_type)m->cfg.type ||
 	    call->op != (enum rf_arith_op)m->cfg.op)
 		return RF_COLL_E_INVALID;
-	return rf_coll_start_as(m->coll, id, call->type, call->op, call->send, call->recv,
-				(size_t)call->count);
+	return rf_coll_start(m->coll, id, call->send, call->recv, (size_t)call->count);
 }
 
 int rf_member_coll_progress(struct rf_member *m)
@@ -110,16 +109,19 @@ int rf_member_call(struct rf_member *m, unsigned int id, const void *send, void 
 
 void rf_member_call_text(const struct rf_member *m, char *text, size_t room)
 {
-	struct rf_directed_waiting w;
-	char call[80];
+	struct rf_directed_waiting w = {0};
+	char call[80], index[24] = "";
 
 	text[0] = '\0';
-	if (!m->directed || !rf_directed_waiting(m->directed, &w))
+	if (m->hosts ? !rf_hosts_waiting(m->hosts, &w.number, &w.immediate)
+		     : !m->directed || !rf_directed_waiting(m->directed, &w))
 		return;
+	if (m->directed)
+		snprintf(index, sizeof(index), ", index %u", w.index & 0xffffffu);
 	rf_imm_text(w.immediate, call, sizeof(call));
 	/* the check of the path was call 0 */
-	snprintf(text, room, "%s (call %llu, index %u)", call,
-		 (unsigned long long)w.number + !m->cfg.prove, w.index & 0xffffffu);
+	snprintf(text, room, "%s (call %llu%s)", call, (unsigned long long)w.number + !m->cfg.prove,
+		 index);
 }
 
 unsigned int rf_member_calls(const struct rf_member *m)

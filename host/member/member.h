@@ -216,7 +216,7 @@ int rf_member_collective(struct rf_member *m, unsigned int id, const struct rf_d
 			 uint64_t now);
 /*
  * Describes the oldest call that waits for other ranks: "all-reduce of fp32, sum (call 3, index
- * 17)"; "" if there is none. Calls count from 1, indexes are those of the box. room > 0.
+ * 17)"; "" if there is none. Calls count from 1; only at a box there is an index. room > 0.
  */
 void rf_member_call_text(const struct rf_member *m, char *text, size_t room);
 /* Calls whose event has not been polled. */

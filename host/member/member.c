@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/rf_imm.h"
+
 /* How long to wait for a rank's own reason after the box has reported that it aborted. */
 #define ABORT_WAIT_NS (300 * RF_MEMBER_MS)
 /* How long to wait for the box's report why a connection has ended. */
@@ -82,18 +84,22 @@ void rf_member_lost_text(unsigned int rank, char *text, size_t room)
 /* A message has another immediate than this rank expects. A box finds most of these first. */
 static void different_calls(struct rf_member *m, const struct rf_member_trouble *t, uint64_t now)
 {
+	char got[80], want[80];
+
+	rf_imm_text(t->got, got, sizeof(got));
+	rf_imm_text(t->want, want, sizeof(want));
 	if (m->hosts)
 		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
-			       "a message of rank %u belongs to another call than rank %u makes "
-			       "(immediate %08x, expected %08x): all ranks must make the same "
-			       "calls in the same order",
-			       t->peer, m->cfg.rank, t->got, t->want);
+			       "a message of rank %u belongs to another call than rank %u makes: "
+			       "%s (immediate %08x) instead of %s (%08x): all ranks must make the "
+			       "same calls in the same order",
+			       t->peer, m->cfg.rank, got, t->got, want, t->want);
 	else
 		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
-			       "a result at rank %u belongs to another call or index (immediate "
-			       "%08x, expected %08x): all ranks must make the same calls in the "
-			       "same order",
-			       m->cfg.rank, t->got, t->want);
+			       "a result at rank %u belongs to another call or index: %s "
+			       "(immediate %08x) instead of %s (%08x): all ranks must make the "
+			       "same calls in the same order",
+			       m->cfg.rank, got, t->got, want, t->want);
 }
 
 /* A message has the right immediate, or none, and another length than this rank expects. */
@@ -215,6 +221,17 @@ static unsigned int look_at_client(struct rf_member *m, uint64_t now)
 	return 1;
 }
 
+/* What to check when nothing moves. */
+static const char *remedy(const struct rf_member *m)
+{
+	if (!rf_member_has_box(m))
+		return "that all make the same calls, and that the network carries UDP port 4791 "
+		       "between their hosts";
+	if (rf_member_is_mirror(m))
+		return "with `ringfold doctor` on their hosts that the box's ports can be reached";
+	return "with `ringfold doctor` on their hosts that the switch's rule is still in place";
+}
+
 static void check_stall(struct rf_member *m, uint64_t now)
 {
 	uint64_t mark = m->cfg.ranks > 1 ? m->pair->ops->moved(m->pair) : 0;
@@ -235,12 +252,9 @@ static void check_stall(struct rf_member *m, uint64_t now)
 	rf_member_call_text(m, call, sizeof(call));
 	rf_member_fail(m, true, RF_ERR_TIMEOUT, now,
 		       "no progress for %llu ms at rank %u%s%s%s; if ranks compute for longer, set "
-		       "a larger RF_TIMEOUT; if all ranks run, check with `ringfold doctor` on "
-		       "their hosts that %s",
+		       "a larger RF_TIMEOUT; if all ranks run, check %s",
 		       (unsigned long long)(m->cfg.timeout_ns / RF_MEMBER_MS), m->cfg.rank,
-		       call[0] ? " in " : "", call, stragglers,
-		       rf_member_is_mirror(m) ? "the box's ports can be reached"
-					      : "the switch's rule is still in place");
+		       call[0] ? " in " : "", call, stragglers, remedy(m));
 }
 
 static unsigned int run_collective(struct rf_member *m, uint64_t now)

@@ -256,7 +256,7 @@ int rf_progress(struct rf_context *ctx, unsigned int timeout_us);
 
 /* Counters since the context was created; all are monotonic. */
 struct rf_stats {
-	size_t size;            /* sizeof(struct rf_stats), set by the caller */
+	size_t size;         /* sizeof(struct rf_stats), set by the caller */
 	uint64_t calls;      /* collective calls completed successfully */
 	uint64_t call_bytes; /* the larger buffer of each of them, in sum */
 	uint64_t tx_frames;
@@ -644,8 +644,9 @@ int rf_test(struct rf_request *request);
 
 /*
  * As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the
- * communicator's own deadline. After RF_IN_PROGRESS rf_last_error_text() reports how long there has been no progress,
- * which ranks the box is waiting for, and when it last heard from them. The call continues.
+ * communicator's own deadline. After RF_IN_PROGRESS rf_last_error_text() reports how long there has
+ * been no progress, which ranks the box is waiting for, and when it last heard from them. The call
+ * continues.
  */
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
 

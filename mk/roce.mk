@@ -21,7 +21,7 @@ $(eval $(call test_lib,rocenet,tests/unit/roce_net.c))
 $(eval $(call c_test,roce_loss_test,tests/unit/roce_loss_test.c,rocenet roce rfproto))
 $(eval $(call c_test,roce_endpoint_test,tests/unit/roce_endpoint_test.c,failcalloc roce rfproto,-Wl$(comma)--wrap=calloc))
 # Element-wise loops gain from vectors; the results do not depend on it.
-$(eval $(call c_lib,collective,$(addprefix host/collective/,arith.c block_int.c average.c order.c msg_qp.c plan.c collective.c schedule.c call.c directed.c directed_call.c hosts.c hosts_plan.c),,-O3))
+$(eval $(call c_lib,collective,$(addprefix host/collective/,arith.c block_int.c average.c order.c msg_qp.c collective.c schedule.c call.c directed.c directed_call.c hosts.c hosts_plan.c),,-O3))
 $(eval $(call c_test,collective_arith_test,tests/unit/collective_arith_test.c,collective roce rfproto,-lm))
 $(eval $(call c_test,collective_types_test,tests/unit/collective_types_test.c,collective model roce rfproto))
 $(eval $(call c_test,collective_test,$(addprefix tests/unit/collective_,test.c ring.c box.c),rocenet collective roce rfproto))

@@ -10,7 +10,11 @@
 #define OPS_MAX 1024u
 #define OPS_DEFAULT 8u
 #define RANKS_MAX (1u << 20)
-#define SCRATCH_MESSAGES 8u
+
+static struct rf_coll_op *op_of(struct rf_coll *c, uint32_t op)
+{
+	return &c->ops[op & c->op_mask];
+}
 
 const char *rf_coll_error_name(int error)
 {
@@ -45,23 +49,12 @@ static uint32_t message_bytes(const struct rf_coll_cfg *cfg)
 	return cfg->message_bytes ? cfg->message_bytes : RF_COLL_MESSAGE_PACKETS * cfg->mtu;
 }
 
-static bool needs_scratch(const struct rf_coll_cfg *cfg)
-{
-	return cfg->schedule == RF_COLL_RING && cfg->ranks > 1;
-}
-
-size_t rf_coll_scratch_bytes(const struct rf_coll_cfg *cfg)
-{
-	return needs_scratch(cfg) ? (size_t)SCRATCH_MESSAGES * message_bytes(cfg) : 0;
-}
-
 static int cfg_check(const struct rf_coll_cfg *c)
 {
 	if (c->ranks < 1 || c->ranks > RANKS_MAX || c->rank >= c->ranks ||
-	    !rf_arith_has(c->type, c->op) || c->op == RF_ARITH_COPY || c->max_ops > OPS_MAX ||
-	    c->schedule > RF_COLL_RING)
+	    !rf_arith_has(c->type, c->op) || c->op == RF_ARITH_COPY || c->max_ops > OPS_MAX)
 		return RF_COLL_E_INVALID;
-	if (c->results_suffice && (c->schedule != RF_COLL_BOX || c->window_packets != 0))
+	if (c->results_suffice && c->window_packets != 0)
 		return RF_COLL_E_INVALID;
 	if (c->ranks == 1)
 		return RF_COLL_OK;
@@ -71,9 +64,6 @@ static int cfg_check(const struct rf_coll_cfg *c)
 		return RF_COLL_E_INVALID;
 	/* A message longer than the window could never be sent. */
 	if (c->window_packets != 0 && message_bytes(c) / c->mtu > c->window_packets)
-		return RF_COLL_E_INVALID;
-	if (needs_scratch(c) &&
-	    (!c->scratch || (uintptr_t)c->scratch % 8 != 0 || c->scratch_bytes < message_bytes(c)))
 		return RF_COLL_E_INVALID;
 	return RF_COLL_OK;
 }
@@ -95,9 +85,6 @@ int rf_coll_create(const struct rf_coll_cfg *cfg, struct rf_coll **out)
 	c->cfg.max_ops = ops;
 	c->op_mask = slots - 1;
 	c->cfg.message_bytes = message_bytes(cfg);
-	c->steps = cfg->schedule == RF_COLL_BOX ? 1 : 2 * (cfg->ranks - 1);
-	if (needs_scratch(cfg))
-		c->scratch_slots = cfg->scratch_bytes / c->cfg.message_bytes;
 	*out = c;
 	return RF_COLL_OK;
 }
@@ -107,9 +94,8 @@ void rf_coll_destroy(struct rf_coll *c)
 	free(c);
 }
 
-static int buffers_check(const struct rf_coll *c, const void *send, const void *recv, size_t count)
+static int buffers_check(size_t size, const void *send, const void *recv, size_t count)
 {
-	size_t size = rf_arith_size(c->cfg.type);
 	uintptr_t a = (uintptr_t)send;
 	uintptr_t b = (uintptr_t)recv;
 
@@ -124,29 +110,54 @@ static int buffers_check(const struct rf_coll *c, const void *send, const void *
 
 int rf_coll_start(struct rf_coll *c, uint64_t id, const void *send, void *recv, size_t count)
 {
-	int error = buffers_check(c, send, recv, count);
+	size_t size = rf_arith_size(c->cfg.type);
 	struct rf_coll_op *op;
+	int error;
 
 	if (c->error)
 		return c->error;
+	error = buffers_check(size, send, recv, count);
 	if (error)
 		return error;
 	if (c->started - c->polled == c->cfg.max_ops)
 		return RF_COLL_AGAIN;
-	op = rf_coll_op(c, c->started);
+	op = op_of(c, c->started);
 	op->id = id;
 	op->send = send;
 	op->recv = recv;
-	op->bytes = (uint64_t)count * rf_arith_size(c->cfg.type);
-	if (c->cfg.ranks == 1) {
-		if (send != recv)
-			memcpy(recv, send, op->bytes);
-	} else {
-		rf_plan_start(c, op);
-	}
+	op->bytes = (uint64_t)count * size;
+	if (c->cfg.ranks == 1 && send != recv)
+		memcpy(recv, send, op->bytes);
 	c->started++;
 	return RF_COLL_OK;
 }
+
+/* ---- the order of messages ---- */
+
+/* Bytes of the message at a cursor that is settled below c->started. */
+static struct rf_coll_span span_of(struct rf_coll *c, const struct rf_coll_cursor *at)
+{
+	uint64_t skip = at->msg * c->cfg.message_bytes, left = op_of(c, at->op)->bytes - skip;
+
+	return (struct rf_coll_span){skip, left < c->cfg.message_bytes ? (uint32_t)left
+								       : c->cfg.message_bytes};
+}
+
+/* Moves from the end of an operation to the next one, up to c->started. */
+static void settle(struct rf_coll *c, struct rf_coll_cursor *at)
+{
+	if (at->op == c->started || at->msg * c->cfg.message_bytes < op_of(c, at->op)->bytes)
+		return;
+	at->msg = 0;
+	at->op++;
+}
+
+static bool before(const struct rf_coll_cursor *a, const struct rf_coll_cursor *b)
+{
+	return a->op != b->op ? (int32_t)(a->op - b->op) < 0 : a->msg < b->msg;
+}
+
+/* ---- events ---- */
 
 static void fail(struct rf_coll *c, int error, int channel, int status)
 {
@@ -163,27 +174,19 @@ static void message_arrived(struct rf_coll *c, const struct rf_msg_event *event)
 	struct rf_coll_cursor *at = &c->recv_done;
 	struct rf_coll_span span;
 
-	rf_plan_settle_recv(c, at);
-	if (!rf_plan_before(at, &c->recv_posted)) {
+	settle(c, at);
+	if (!before(at, &c->recv_posted)) {
 		fail(c, RF_COLL_E_CHANNEL, 1,
 		     0); /* an event without an operation: the channel is broken */
 		return;
 	}
-	span = rf_plan_recv_span(c, at);
+	span = span_of(c, at);
 	if (event->len != span.len) {
 		fail(c, RF_COLL_E_LENGTH, 1, 0);
 		return;
 	}
-	if (rf_plan_is_partial(c, at->step)) {
-		const struct rf_coll_op *op = rf_coll_op(c, at->op);
-		uint64_t slot = c->scratch_done++ % c->scratch_slots;
-
-		rf_arith_reduce(c->cfg.type, c->cfg.op, op->recv + span.offset,
-				(const char *)c->cfg.scratch + slot * c->cfg.message_bytes,
-				op->send + span.offset, span.len / rf_arith_size(c->cfg.type));
-	}
 	at->msg++;
-	rf_plan_settle_recv(c, at);
+	settle(c, at);
 }
 
 static void message_acknowledged(struct rf_coll *c)
@@ -193,14 +196,14 @@ static void message_acknowledged(struct rf_coll *c)
 	/* Its operation may be done, and its place taken by another. */
 	if (c->cfg.results_suffice)
 		return;
-	rf_plan_settle_send(c, at);
-	if (!rf_plan_before(at, &c->send_posted)) {
+	settle(c, at);
+	if (!before(at, &c->send_posted)) {
 		fail(c, RF_COLL_E_CHANNEL, 0, 0);
 		return;
 	}
-	c->packets_posted -= rf_packets_of(rf_plan_send_span(c, at).len, c->cfg.mtu);
+	c->packets_posted -= rf_packets_of(span_of(c, at).len, c->cfg.mtu);
 	at->msg++;
-	rf_plan_settle_send(c, at);
+	settle(c, at);
 }
 
 static int take_events(struct rf_coll *c)
@@ -229,37 +232,20 @@ static int post_recvs(struct rf_coll *c)
 	const struct rf_msg *from = &c->cfg.from_prev;
 	int n = 0;
 
-	for (rf_plan_settle_recv(c, at); at->op != c->started; rf_plan_settle_recv(c, at)) {
-		struct rf_coll_span span = rf_plan_recv_span(c, at);
-		char *to = rf_coll_op(c, at->op)->recv + span.offset;
-		bool partial = rf_plan_is_partial(c, at->step);
-		int result;
+	for (settle(c, at); at->op != c->started; settle(c, at)) {
+		struct rf_coll_span span = span_of(c, at);
+		char *to = op_of(c, at->op)->recv + span.offset;
+		int result = from->ops->post_recv(from->ctx, 0, to, span.len);
 
-		if (partial && c->scratch_posted - c->scratch_done == c->scratch_slots)
-			break;
-		if (partial)
-			to = (char *)c->cfg.scratch +
-			     c->scratch_posted % c->scratch_slots * c->cfg.message_bytes;
-		result = from->ops->post_recv(from->ctx, 0, to, span.len);
 		if (result != RF_MSG_OK) {
 			if (result < 0)
 				fail(c, RF_COLL_E_CHANNEL, 1, 0);
 			break;
 		}
-		c->scratch_posted += partial;
 		at->msg++;
 		n++;
 	}
 	return n;
-}
-
-/* The address from which a message is sent. */
-static const char *source_of(struct rf_coll *c, const struct rf_coll_cursor *at)
-{
-	const struct rf_coll_op *op = rf_coll_op(c, at->op);
-
-	/* Ring: our own part in the first step, then what arrived in the step before. */
-	return c->cfg.schedule == RF_COLL_BOX || at->step == 0 ? op->send : op->recv;
 }
 
 static int post_sends(struct rf_coll *c)
@@ -269,15 +255,20 @@ static int post_sends(struct rf_coll *c)
 	uint32_t window = c->cfg.window_packets;
 	int n = 0;
 
-	for (rf_plan_settle_send(c, at); at->op != c->started; rf_plan_settle_send(c, at)) {
-		struct rf_coll_span span = rf_plan_send_span(c, at);
+	for (settle(c, at); at->op != c->started; settle(c, at)) {
+		struct rf_coll_span span = span_of(c, at);
 		uint32_t packets = rf_packets_of(span.len, c->cfg.mtu);
 		int result;
 
-		if (!rf_plan_send_allowed(c, at) ||
+		/*
+		 * The sum of what we send arrives only after we sent it. Because its buffer is
+		 * posted before that, the sum never finds no buffer.
+		 */
+		if (!before(at, &c->recv_posted) ||
 		    (window != 0 && c->packets_posted + packets > window))
 			break;
-		result = to->ops->post_send(to->ctx, 0, source_of(c, at) + span.offset, span.len);
+		result = to->ops->post_send(to->ctx, 0, op_of(c, at->op)->send + span.offset,
+					    span.len);
 		if (result != RF_MSG_OK) {
 			if (result < 0)
 				fail(c, RF_COLL_E_CHANNEL, 0, 0);
@@ -302,10 +293,9 @@ int rf_coll_progress(struct rf_coll *c)
 		n += post_recvs(c);
 	if (!c->error)
 		n += post_sends(c);
-	/* Marks operations as done whose last steps are empty. */
-	rf_plan_settle_recv(c, &c->recv_done);
+	settle(c, &c->recv_done);
 	if (!c->cfg.results_suffice)
-		rf_plan_settle_send(c, &c->send_done);
+		settle(c, &c->send_done);
 	return c->error ? c->error : n;
 }
 
@@ -326,7 +316,7 @@ int rf_coll_poll(struct rf_coll *c, struct rf_coll_done *done)
 		    (c->cfg.results_suffice || is_past(&c->send_done, c->polled)));
 	if (!finished && !c->error)
 		return 0;
-	done->id = rf_coll_op(c, c->polled)->id;
+	done->id = op_of(c, c->polled)->id;
 	done->status = finished ? RF_COLL_OK : c->error;
 	c->polled++;
 	return 1;

@@ -1,6 +1,8 @@
 /*
- * All-reduce as a pure state machine over two message channels: no clock, no thread, and no
- * allocation except in rf_coll_create(). Details and proofs of order: docs/collective.md.
+ * The all-reduce of a group at a box with one type and operation, as a pure state machine over two
+ * message channels: no clock, no thread, and no allocation except in rf_coll_create(). Details and
+ * proofs of order: docs/collective.md. Groups with all collectives: directed.h; without a box:
+ * hosts.h.
  *
  *	rf_coll_start(coll, id, send, recv, count);
  *	for (;;) {
@@ -30,31 +32,15 @@ enum rf_coll_error {
 	RF_COLL_E_OVERLAP = -4,   /* buffers overlap without being equal */
 	RF_COLL_E_CHANNEL = -5, /* a channel failed: rf_coll_failure() returns which one and why */
 	RF_COLL_E_LENGTH = -6, /* a message had an unexpected length: counts differ between ranks */
-	/* Directed groups only. */
+	/* Directed groups and hosts only. */
 	RF_COLL_E_IMMEDIATE = -7, /* a result has another immediate than its packet */
 	RF_COLL_E_PRODUCT = -8,   /* the product: no box has it */
-};
-
-enum rf_coll_schedule {
-	/*
-	 * The box adds: the vector goes to the successor as a train of messages, and the sum comes
-	 * from the predecessor in the same positions.
-	 */
-	RF_COLL_BOX,
-	/*
-	 * No box: reduce-scatter and all-gather round the ring. Adds in ring order: the element of
-	 * chunk c is (((x_c + x_c+1) + x_c+2) + ...), ranks modulo N; partial sums travel in the
-	 * element type, so 16-bit types round at every hop. Every rank gets the same bits; they
-	 * differ from the box's.
-	 */
-	RF_COLL_RING,
 };
 
 /* Packets in a message unless cfg sets another number. */
 #define RF_COLL_MESSAGE_PACKETS 64u
 
 struct rf_coll_cfg {
-	enum rf_coll_schedule schedule;
 	uint32_t rank;
 	uint32_t ranks; /* 1 or more; 1 is a copy and uses no channel */
 	enum rf_arith_type type;
@@ -71,18 +57,11 @@ struct rf_coll_cfg {
 	uint32_t max_ops; /* most operations outstanding, 1 .. 1024; 0: 8 */
 	/*
 	 * An operation is done when its results are here, whatever is acknowledged: on a mirror
-	 * connection of our own transport. Only with RF_COLL_BOX and without window_packets.
+	 * connection of our own transport. Only without window_packets.
 	 */
 	bool results_suffice;
 	struct rf_msg to_next;
 	struct rf_msg from_prev;
-	/*
-	 * Needed for a ring of 2 or more ranks: at least one message, better
-	 * rf_coll_scratch_bytes(). Aligned to 8 bytes. The caller owns it and keeps it until the
-	 * group is destroyed.
-	 */
-	void *scratch;
-	size_t scratch_bytes;
 };
 
 struct rf_coll;
@@ -91,9 +70,6 @@ struct rf_coll_done {
 	uint64_t id;
 	int status; /* RF_COLL_OK or the error */
 };
-
-/* Scratch size that keeps the ring busy; 0 for the box and for one rank. */
-size_t rf_coll_scratch_bytes(const struct rf_coll_cfg *cfg);
 
 /* Makes one allocation. *out is written on success only. RF_COLL_E_INVALID, RF_COLL_E_NO_MEMORY. */
 int rf_coll_create(const struct rf_coll_cfg *cfg, struct rf_coll **out);
@@ -106,7 +82,6 @@ void rf_coll_destroy(struct rf_coll *coll);
  * RF_COLL_E_CHANNEL, RF_COLL_E_LENGTH: the group had failed before.
  */
 int rf_coll_start(struct rf_coll *coll, uint64_t id, const void *send, void *recv, size_t count);
-
 /*
  * Processes the channels' events and posts what can be posted. Returns how many things it did (0:
  * wait for the transport), or the error that ended the group. In that case every operation is done

@@ -100,7 +100,6 @@ static int created(int result, char *why, size_t room)
 static int make_coll(struct rf_member *m, char *why, size_t room)
 {
 	struct rf_coll_cfg cfg = {
-		.schedule = RF_COLL_BOX,
 		.rank = m->cfg.rank,
 		.ranks = m->cfg.ranks,
 		.type = (enum rf_arith_type)m->cfg.type,

@@ -52,13 +52,11 @@ static void connect(struct ring *r)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t peer = (i + 1) % n;
 		uint32_t psn = roce_random_below(&r->net.rng, 1u << 24);
-		uint32_t expected = r->box ? (psn - RING_SHIFT) & ROCE_PSN_MASK : psn;
+		uint32_t expected = (psn - RING_SHIFT) & ROCE_PSN_MASK;
 
-		if (r->box) {
-			r->box->start[i] = psn;
-			r->box->places[i].port = (uint8_t)(i % r->cfg.ports);
-			r->box->places[i].lane = (uint8_t)(i / r->cfg.ports);
-		}
+		r->box->start[i] = psn;
+		r->box->places[i].port = (uint8_t)(i % r->cfg.ports);
+		r->box->places[i].lane = (uint8_t)(i / r->cfg.ports);
 		r->next[i] = make_qp(r, i, peer, 100 + i, 200 + peer, psn, 0);
 		r->prev[peer] = make_qp(r, peer, i, 200 + peer, 100 + i, 0, expected);
 	}
@@ -68,7 +66,6 @@ static void make_groups(struct ring *r)
 {
 	for (uint32_t i = 0; i < r->cfg.ranks; i++) {
 		struct rf_coll_cfg cfg = {
-			.schedule = r->cfg.schedule,
 			.rank = i,
 			.ranks = r->cfg.ranks,
 			.type = r->cfg.type,
@@ -80,11 +77,6 @@ static void make_groups(struct ring *r)
 			.from_prev = rf_msg_qp(r->prev[i]),
 		};
 
-		cfg.scratch_bytes = rf_coll_scratch_bytes(&cfg);
-		if (r->cfg.scratch_messages)
-			cfg.scratch_bytes = cfg.scratch_bytes / 8 * r->cfg.scratch_messages;
-		r->scratch[i] = alloc(cfg.scratch_bytes);
-		cfg.scratch = r->scratch[i];
 		must(rf_coll_create(&cfg, &r->coll[i]) == RF_COLL_OK);
 	}
 }
@@ -147,13 +139,11 @@ void ring_start(struct ring *r, const struct ring_cfg *cfg, struct roce_random r
 		roce_net_host(&r->net);
 		r->begin[i] = cfg->late ? roce_random_below(&r->net.rng, 100000) : 0;
 	}
-	if (cfg->schedule == RF_COLL_BOX) {
-		r->box = calloc(1, sizeof(*r->box));
-		must(r->box != NULL);
-		r->box->forge = UINT64_MAX;
-		r->net.hook = ring_box_hook;
-		r->net.hook_ctx = r;
-	}
+	r->box = calloc(1, sizeof(*r->box));
+	must(r->box != NULL);
+	r->box->forge = UINT64_MAX;
+	r->net.hook = ring_box_hook;
+	r->net.hook_ctx = r;
 	connect(r);
 	make_groups(r);
 }
@@ -162,7 +152,6 @@ void ring_end(struct ring *r)
 {
 	for (uint32_t i = 0; i < r->cfg.ranks; i++) {
 		rf_coll_destroy(r->coll[i]);
-		free(r->scratch[i]);
 		for (uint32_t k = 0; k < r->op_count; k++) {
 			free(r->ops[k].in[i]);
 			free(r->ops[k].send[i]);
@@ -178,27 +167,6 @@ void ring_end(struct ring *r)
 		roce_qp_destroy(r->prev[i]);
 	}
 	free(r->box);
-}
-
-/* The ring's order, element by element: chunk c begins with rank c. */
-static void want_ring(const struct ring *r, struct ring_work *w)
-{
-	size_t size = rf_arith_size(r->cfg.type);
-	size_t chunk = (w->count - 1) / r->cfg.ranks + 1;
-
-	for (size_t e = 0; e < w->count; e++) {
-		uint32_t first = (uint32_t)(e / chunk);
-		uint32_t acc;
-
-		memcpy(&acc, (char *)w->in[first] + e * size, size);
-		for (uint32_t k = 1; k < r->cfg.ranks; k++) {
-			uint32_t own;
-
-			memcpy(&own, (char *)w->in[(first + k) % r->cfg.ranks] + e * size, size);
-			rf_arith_reduce(r->cfg.type, r->cfg.op, &acc, &acc, &own, 1);
-		}
-		memcpy((char *)w->want + e * size, &acc, size);
-	}
 }
 
 /* Random bits, including NaN, infinities and subnormals; for sums mostly numbers of similar size.
@@ -232,8 +200,6 @@ void ring_add(struct ring *r, size_t count, bool in_place)
 	}
 	if (r->cfg.ranks == 1)
 		memcpy(w->want, w->in[0], room);
-	else if (!r->box)
-		want_ring(r, w);
 	else
 		must(rf_order_reduce(r->cfg.type, r->cfg.op, r->cfg.ranks, r->box->places,
 				     (const void *const *)w->in, w->want, count) == 0);

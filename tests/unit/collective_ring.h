@@ -1,5 +1,5 @@
 /*
- * N ranks on a test network, joined in a ring of queue pairs, with or without a box between them.
+ * N ranks on a test network, joined in a ring of queue pairs, with a box between them.
  * The box is the least that adds: a ledger as in the architecture, packets stored per index, sums
  * made by rf_order_reduce().
  */
@@ -16,13 +16,11 @@
 
 struct ring_cfg {
 	uint32_t ranks;
-	enum rf_coll_schedule schedule;
 	enum rf_arith_type type;
 	enum rf_arith_op op;
 	uint32_t mtu;
-	uint32_t message_packets;  /* 0: the default */
-	uint32_t scratch_messages; /* 0: the recommended value */
-	uint32_t ports;            /* of the box */
+	uint32_t message_packets; /* 0: the default */
+	uint32_t ports;           /* of the box */
 	uint32_t max_ops;
 	uint8_t retry_cnt;
 	bool late; /* ranks begin at different times */
@@ -61,7 +59,6 @@ struct ring {
 	struct roce_qp *next[RING_RANKS];
 	struct roce_qp *prev[RING_RANKS];
 	struct rf_coll *coll[RING_RANKS];
-	void *scratch[RING_RANKS];
 	uint64_t begin[RING_RANKS];
 	struct ring_box *box;
 	struct ring_work ops[RING_OPS];

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "host/collective/collective_internal.h"
-#include "host/collective/directed.h"
+#include "host/collective/hosts.h"
 #include "tests/unit/fail_calloc.h"
 
 #define POSTS 64
@@ -90,20 +90,15 @@ static void arrive(struct mock *m)
 	give(m, 0, 0, m->recvs[m->recvs_done++].len);
 }
 
-static uint64_t scratch[4 * 1024];
-
-static struct rf_coll_cfg make_cfg(struct mock *m, enum rf_coll_schedule schedule, uint32_t ranks)
+static struct rf_coll_cfg make_cfg(struct mock *m, uint32_t ranks)
 {
 	struct rf_coll_cfg cfg = {
-		.schedule = schedule,
 		.ranks = ranks,
 		.type = RF_ARITH_INT32,
 		.mtu = 256,
 		.message_bytes = 1024,
 		.to_next = {&mock_ops, m},
 		.from_prev = {&mock_ops, m},
-		.scratch = scratch,
-		.scratch_bytes = 2 * 1024,
 	};
 
 	m->send_room = m->recv_room = POSTS;
@@ -124,7 +119,7 @@ static int32_t vec[4096], other[4096];
 static void window_counts_packets(void **state)
 {
 	struct mock m = {0};
-	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 4);
+	struct rf_coll_cfg cfg = make_cfg(&m, 4);
 	struct rf_coll_done done;
 	struct rf_coll *c;
 
@@ -157,7 +152,7 @@ static void window_counts_packets(void **state)
 static void result_alone_is_not_success(void **state)
 {
 	struct mock m = {0};
-	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 4);
+	struct rf_coll_cfg cfg = make_cfg(&m, 4);
 	struct rf_coll *c = make(&cfg);
 	struct rf_coll_done done;
 
@@ -180,7 +175,7 @@ static void result_alone_is_not_success(void **state)
 static void box_posts_buffers_first(void **state)
 {
 	struct mock m = {0};
-	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 4);
+	struct rf_coll_cfg cfg = make_cfg(&m, 4);
 	struct rf_coll *c = make(&cfg);
 
 	(void)state;
@@ -200,73 +195,10 @@ static void box_posts_buffers_first(void **state)
 	rf_coll_destroy(c);
 }
 
-/* Ring of 3, rank 0: source and destination of each message, and receives limited by the scratch.
- */
-static void ring_steps(void **state)
-{
-	struct mock m = {0};
-	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_RING, 3);
-	struct rf_coll *c = make(&cfg);
-	struct rf_coll_done done;
-
-	(void)state;
-	for (int32_t i = 0; i < 900; i++) {
-		vec[i] = i;
-		other[i] = -1;
-	}
-	/* Chunks of 300 elements: messages of 256 and 44. Two scratch slots. */
-	assert_int_equal(rf_coll_start(c, 1, vec, other, 900), RF_COLL_OK);
-	assert_true(rf_coll_progress(c) > 0);
-	assert_int_equal(m.sent, 2);
-	assert_ptr_equal(m.sends[0].buf, vec);
-	assert_int_equal(m.sends[0].len, 1024);
-	assert_ptr_equal(m.sends[1].buf, vec + 256);
-	assert_int_equal(m.sends[1].len, 176);
-	assert_int_equal(m.received, 2);
-	assert_ptr_equal(m.recvs[0].buf, scratch);
-	assert_ptr_equal(m.recvs[1].buf, (char *)scratch + 1024);
-	/* Chunk 2 of the predecessor: our part is added, the sum goes on from `other`. */
-	for (uint32_t i = 0; i < 256; i++)
-		((int32_t *)(void *)m.recvs[0].buf)[i] = 1000000;
-	arrive(&m);
-	assert_true(rf_coll_progress(c) > 0);
-	assert_int_equal(m.sent, 3);
-	assert_ptr_equal(m.sends[2].buf, other + 600);
-	for (int32_t i = 0; i < 256; i++)
-		assert_int_equal(other[600 + i], 1000600 + i);
-	assert_int_equal(other[856], -1);
-	assert_int_equal(m.received, 3);
-	assert_ptr_equal(m.recvs[2].buf, scratch);
-	for (uint32_t i = 1; i < 4; i++) {
-		arrive(&m);
-		assert_true(rf_coll_progress(c) > 0);
-	}
-	/* Chunk 1 is complete here and travels around the ring; what arrives from then on is final
-	 * and needs no scratch. */
-	assert_int_equal(m.received, 8);
-	assert_ptr_equal(m.recvs[4].buf, other);
-	assert_ptr_equal(m.recvs[5].buf, other + 256);
-	assert_ptr_equal(m.recvs[6].buf, other + 600);
-	assert_int_equal(m.sent, 6);
-	assert_ptr_equal(m.sends[4].buf, other + 300);
-	for (uint32_t i = 4; i < 8; i++)
-		arrive(&m);
-	assert_true(rf_coll_progress(c) > 0);
-	assert_int_equal(m.sent, 8);
-	assert_ptr_equal(m.sends[6].buf, other);
-	assert_int_equal(rf_coll_poll(c, &done), 0);
-	for (uint32_t i = 0; i < 8; i++)
-		acknowledge(&m);
-	assert_true(rf_coll_progress(c) > 0);
-	assert_int_equal(rf_coll_poll(c, &done), 1);
-	assert_int_equal(done.status, RF_COLL_OK);
-	rf_coll_destroy(c);
-}
-
 static void counters_wrap(void **state)
 {
 	struct mock m = {0};
-	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 2);
+	struct rf_coll_cfg cfg = make_cfg(&m, 2);
 	struct rf_coll_done done;
 	struct rf_coll *c;
 
@@ -300,7 +232,7 @@ static void failures(void **state)
 	(void)state;
 	for (unsigned int kind = 0; kind < 5; kind++) {
 		struct mock m = {0};
-		struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 2);
+		struct rf_coll_cfg cfg = make_cfg(&m, 2);
 		struct rf_coll *c = make(&cfg);
 		int want = RF_COLL_E_CHANNEL;
 
@@ -347,7 +279,7 @@ static void failures(void **state)
 static void refused_arguments(void **state)
 {
 	struct mock m = {0};
-	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 2);
+	struct rf_coll_cfg cfg = make_cfg(&m, 2);
 	struct rf_coll *c = make(&cfg);
 	char *bytes = (char *)vec;
 
@@ -374,7 +306,7 @@ static void refused_settings_and_no_memory(void **state)
 	(void)state;
 #define REFUSE(change)                                                                             \
 	do {                                                                                       \
-		cfg = make_cfg(&m, RF_COLL_RING, 4);                                               \
+		cfg = make_cfg(&m, 4);                                                             \
 		change;                                                                            \
 		assert_int_equal(rf_coll_create(&cfg, &c), RF_COLL_E_INVALID);                     \
 		assert_null(c);                                                                    \
@@ -385,7 +317,6 @@ static void refused_settings_and_no_memory(void **state)
 	REFUSE(cfg.op = RF_ARITH_COPY);
 	REFUSE(cfg.op = RF_ARITH_PRODUCT);
 	REFUSE((cfg.op = RF_ARITH_AND, cfg.type = RF_ARITH_FP64));
-	REFUSE(cfg.schedule = (enum rf_coll_schedule)2);
 	REFUSE(cfg.mtu = 128);
 	REFUSE(cfg.mtu = 8192);
 	REFUSE(cfg.mtu = 1500);
@@ -394,18 +325,9 @@ static void refused_settings_and_no_memory(void **state)
 	REFUSE(cfg.max_ops = 1025);
 	REFUSE(cfg.to_next.ops = NULL);
 	REFUSE(cfg.from_prev.ops = NULL);
-	REFUSE(cfg.scratch = NULL);
-	REFUSE(cfg.scratch = (char *)scratch + 4);
-	REFUSE(cfg.scratch_bytes = 1023);
 	REFUSE(cfg.window_packets = 3);
 #undef REFUSE
-	cfg = make_cfg(&m, RF_COLL_RING, 4);
-	assert_int_equal(rf_coll_scratch_bytes(&cfg), 8 * 1024);
-	cfg.message_bytes = 0;
-	assert_int_equal(rf_coll_scratch_bytes(&cfg), 8 * 64 * 256);
-	cfg.ranks = 1;
-	assert_int_equal(rf_coll_scratch_bytes(&cfg), 0);
-	cfg = make_cfg(&m, RF_COLL_RING, 4);
+	cfg = make_cfg(&m, 4);
 	fail_at = 1;
 	assert_int_equal(rf_coll_create(&cfg, &c), RF_COLL_E_NO_MEMORY);
 	assert_null(c);
@@ -420,7 +342,7 @@ static void refused_settings_and_no_memory(void **state)
 static void results_suffice(void **state)
 {
 	struct mock m = {0};
-	struct rf_coll_cfg cfg = make_cfg(&m, RF_COLL_BOX, 2);
+	struct rf_coll_cfg cfg = make_cfg(&m, 2);
 	struct rf_coll_done done;
 	struct rf_coll *c;
 
@@ -445,9 +367,6 @@ static void results_suffice(void **state)
 	rf_coll_destroy(c);
 	cfg.window_packets = 1000;
 	assert_int_equal(rf_coll_create(&cfg, &c), RF_COLL_E_INVALID);
-	cfg.window_packets = 0;
-	cfg.schedule = RF_COLL_RING;
-	assert_int_equal(rf_coll_create(&cfg, &c), RF_COLL_E_INVALID);
 }
 
 static void directed_without_memory(void **state)
@@ -464,6 +383,22 @@ static void directed_without_memory(void **state)
 	assert_int_equal(fail_at, 1);
 	fail_at = 0;
 	rf_directed_destroy(g);
+}
+
+static void hosts_without_memory(void **state)
+{
+	struct rf_hosts_cfg cfg = {.ranks = 1};
+	struct rf_hosts *h = NULL;
+
+	(void)state;
+	fail_at = 1;
+	assert_int_equal(rf_hosts_create(&cfg, &h), RF_COLL_E_NO_MEMORY);
+	assert_null(h);
+	fail_at = 2;
+	assert_int_equal(rf_hosts_create(&cfg, &h), RF_COLL_OK);
+	assert_int_equal(fail_at, 1);
+	fail_at = 0;
+	rf_hosts_destroy(h);
 }
 
 /* One rank: a copy, bit by bit, and no channel. */
@@ -502,13 +437,13 @@ int main(void)
 		cmocka_unit_test(window_counts_packets),
 		cmocka_unit_test(result_alone_is_not_success),
 		cmocka_unit_test(box_posts_buffers_first),
-		cmocka_unit_test(ring_steps),
 		cmocka_unit_test(counters_wrap),
 		cmocka_unit_test(failures),
 		cmocka_unit_test(refused_arguments),
 		cmocka_unit_test(refused_settings_and_no_memory),
 		cmocka_unit_test(results_suffice),
 		cmocka_unit_test(directed_without_memory),
+		cmocka_unit_test(hosts_without_memory),
 		cmocka_unit_test(one_rank),
 		cmocka_unit_test(error_names),
 	};

@@ -1,4 +1,4 @@
-/* All-reduce over the transport: ring and box, perfect and lossy links, every bit compared. */
+/* All-reduce at a box over the transport: perfect and lossy links, every bit compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,10 +21,9 @@ static int start_random(void **state)
 	return 0;
 }
 
-static struct ring_cfg base(enum rf_coll_schedule schedule, uint32_t ranks)
+static struct ring_cfg base(uint32_t ranks)
 {
-	struct ring_cfg cfg = {
-		.ranks = ranks, .schedule = schedule, .mtu = 256, .message_packets = 4, .ports = 4};
+	struct ring_cfg cfg = {.ranks = ranks, .mtu = 256, .message_packets = 4, .ports = 4};
 
 	return cfg;
 }
@@ -44,11 +43,14 @@ static void must_be_right(struct ring *r, const char *what)
 
 static const size_t counts[] = {1, 2, 3, 7, 8, 63, 64, 65, 255, 256, 257, 1000, 4097};
 
-static void every_type_and_size(enum rf_coll_schedule schedule, const uint32_t *ranks, size_t n)
+static void every_type_and_size(void **state)
 {
-	for (size_t i = 0; i < n; i++) {
+	static const uint32_t ranks[] = {1, 2, 3, 4, 8};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
 		for (unsigned int k = 0; k < 12; k++) {
-			struct ring_cfg cfg = base(schedule, ranks[i]);
+			struct ring_cfg cfg = base(ranks[i]);
 			struct ring r;
 
 			cfg.type = (enum rf_arith_type)(k / 3);
@@ -64,36 +66,20 @@ static void every_type_and_size(enum rf_coll_schedule schedule, const uint32_t *
 	}
 }
 
-static void ring_every_type_and_size(void **state)
-{
-	static const uint32_t ranks[] = {1, 2, 3, 4, 8};
-
-	(void)state;
-	every_type_and_size(RF_COLL_RING, ranks, 5);
-}
-
-static void box_every_type_and_size(void **state)
-{
-	static const uint32_t ranks[] = {1, 2, 3, 4, 8};
-
-	(void)state;
-	every_type_and_size(RF_COLL_BOX, ranks, 5);
-}
-
 /* Several at once, in the order of the calls, over a link with all kinds of faults. */
-static void bad_wire(enum rf_coll_schedule schedule)
+static void bad_wire(void **state)
 {
 	static const uint32_t loss[] = {0, 5, 30, 100};
 	unsigned int again = 0, repeats = 0, behalf = 0;
 
+	(void)state;
 	for (unsigned int run = 0; run < 40; run++) {
-		struct ring_cfg cfg = base(schedule, 2 + run % 7);
+		struct ring_cfg cfg = base(2 + run % 7);
 		struct ring r;
 
 		cfg.type = (enum rf_arith_type)(run / 3 % 4);
 		cfg.late = run % 3 == 0;
 		cfg.max_ops = run % 2 ? 3 : 8;
-		cfg.scratch_messages = 1 + run % 3;
 		cfg.message_packets = run % 5 ? 4 : 16;
 		cfg.ports = 1 + run % 5;
 		ring_start(&r, &cfg, roce_random_seed(roce_random(&rng)));
@@ -107,57 +93,38 @@ static void bad_wire(enum rf_coll_schedule schedule)
 		must_be_right(&r, "bad wire");
 		for (uint32_t i = 0; i < cfg.ranks; i++)
 			again += roce_qp_counters(r.next[i])->tx_retransmits > 0;
-		if (r.box) {
-			repeats += r.box->repeats;
-			behalf += r.box->behalf;
-		}
+		repeats += r.box->repeats;
+		behalf += r.box->behalf;
 		ring_end(&r);
 	}
 	/* Otherwise nothing was tested. */
 	assert_true(again > 20);
-	if (schedule == RF_COLL_BOX) {
-		assert_true(repeats > 100);
-		assert_true(behalf > 100);
-	}
-}
-
-static void ring_on_a_bad_wire(void **state)
-{
-	(void)state;
-	bad_wire(RF_COLL_RING);
-}
-
-static void box_on_a_bad_wire(void **state)
-{
-	(void)state;
-	bad_wire(RF_COLL_BOX);
+	assert_true(repeats > 100);
+	assert_true(behalf > 100);
 }
 
 static void default_messages(void **state)
 {
-	(void)state;
-	for (unsigned int s = 0; s < 2; s++) {
-		struct ring_cfg cfg = base(s ? RF_COLL_BOX : RF_COLL_RING, 4);
-		struct ring r;
+	struct ring_cfg cfg = base(4);
+	struct ring r;
 
-		cfg.mtu = 1024;
-		cfg.message_packets = 0;
-		ring_start(&r, &cfg, roce_random_seed(5));
-		ring_add(&r, 300000, true);
-		must_be_right(&r, "default messages");
-		/* The number of packets is exact: without loss nothing is sent twice. */
-		for (uint32_t i = 0; i < 4; i++)
-			assert_int_equal(roce_qp_counters(r.next[i])->tx_retransmits, 0);
-		if (r.box)
-			assert_int_equal(r.box->repeats + r.box->behalf + r.box->no_room, 0);
-		ring_end(&r);
-	}
+	(void)state;
+	cfg.mtu = 1024;
+	cfg.message_packets = 0;
+	ring_start(&r, &cfg, roce_random_seed(5));
+	ring_add(&r, 300000, true);
+	must_be_right(&r, "default messages");
+	/* The number of packets is exact: without loss nothing is sent twice. */
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(roce_qp_counters(r.next[i])->tx_retransmits, 0);
+	assert_int_equal(r.box->repeats + r.box->behalf + r.box->no_room, 0);
+	ring_end(&r);
 }
 
 /* One bit wrong in one result of one rank. */
 static void a_forged_bit_is_seen(void **state)
 {
-	struct ring_cfg cfg = base(RF_COLL_BOX, 4);
+	struct ring_cfg cfg = base(4);
 	struct ring r;
 
 	(void)state;
@@ -167,35 +134,6 @@ static void a_forged_bit_is_seen(void **state)
 	assert_int_equal(ring_run(&r, SECOND), 1);
 	assert_int_equal(ring_wrong(&r), 1);
 	ring_end(&r);
-}
-
-/* Counts that differ between ranks end in an error at the ring's neighbours, not in a wrong sum. */
-static void counts_differ(void **state)
-{
-	(void)state;
-	for (unsigned int more = 0; more < 2; more++) {
-		struct ring_cfg cfg = base(RF_COLL_RING, 2);
-		struct ring r;
-		unsigned int errors = 0;
-		size_t whole;
-
-		ring_start(&r, &cfg, roce_random_seed(7));
-		ring_add(&r, 100, false);
-		whole = r.ops[0].count;
-		assert_int_equal(rf_coll_start(r.coll[0], 0, r.ops[0].send[0], r.ops[0].recv[0],
-					       more ? whole : whole - 10),
-				 RF_COLL_OK);
-		assert_int_equal(rf_coll_start(r.coll[1], 0, r.ops[0].send[1], r.ops[0].recv[1],
-					       more ? whole - 10 : whole),
-				 RF_COLL_OK);
-		r.started[0] = r.started[1] = 1;
-		(void)ring_run(&r, SECOND);
-		for (uint32_t i = 0; i < 2; i++)
-			errors +=
-				r.status[i] == RF_COLL_E_LENGTH || r.status[i] == RF_COLL_E_CHANNEL;
-		assert_true(errors > 0);
-		ring_end(&r);
-	}
 }
 
 static int swallow(void *ctx, uint32_t from, uint8_t *frame, size_t len)
@@ -209,7 +147,7 @@ static int swallow(void *ctx, uint32_t from, uint8_t *frame, size_t len)
 static void silent_peer(void **state)
 {
 	uint32_t silent = 1;
-	struct ring_cfg cfg = base(RF_COLL_RING, 3);
+	struct ring_cfg cfg = base(3);
 	struct ring r;
 	int channel, status;
 
@@ -247,7 +185,7 @@ static int lose_acks_of_1(void *ctx, uint32_t from, uint8_t *frame, size_t len)
 
 static void last_ack_is_lost(void **state)
 {
-	struct ring_cfg cfg = base(RF_COLL_BOX, 3);
+	struct ring_cfg cfg = base(3);
 	struct ring r;
 
 	(void)state;
@@ -266,15 +204,9 @@ static void last_ack_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ring_every_type_and_size),
-		cmocka_unit_test(box_every_type_and_size),
-		cmocka_unit_test(ring_on_a_bad_wire),
-		cmocka_unit_test(box_on_a_bad_wire),
-		cmocka_unit_test(default_messages),
-		cmocka_unit_test(a_forged_bit_is_seen),
-		cmocka_unit_test(counts_differ),
-		cmocka_unit_test(silent_peer),
-		cmocka_unit_test(last_ack_is_lost),
+		cmocka_unit_test(every_type_and_size), cmocka_unit_test(bad_wire),
+		cmocka_unit_test(default_messages),    cmocka_unit_test(a_forged_bit_is_seen),
+		cmocka_unit_test(silent_peer),         cmocka_unit_test(last_ack_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, start_random, NULL);

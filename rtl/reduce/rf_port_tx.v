@@ -24,9 +24,10 @@ module rf_port_tx #(
   // Sixteenths of the port's beats for waiting foreign frames; 0: only the beats that the others leave unused.
   input  wire [3:0]       share,
 
-  // Results. soon: p_valid in the next cycle, or an empty packet, or perhaps one. An empty packet has no beats; those on
-  // offer belong to a later one.
-  input  wire             res_soon,
+  // Results. An empty packet has no beats; those on offer belong to a later one. next_*: as those of rf_results.
+  input  wire             res_next_beat,
+  input  wire             res_next_copy,
+  input  wire             res_next_empty,
   input  wire             res_e_valid,
   output wire             res_e_ready,
   input  wire [639:0]     res_e_hdr,
@@ -101,9 +102,7 @@ module rf_port_tx #(
   wire [3:0] valids  = {inj_valid, for_e_valid, ack_e_valid, res_e_valid};
   wire       begun   = !inside_q && (valids & on_q) != 4'b0000 && e_ready;
   wire       may_beat = begun || inside_q;
-  // The frame that begins has no beats.
-  wire       bare    = on_q[ACK] || (on_q[RES] && res_e_empty);
-  wire       ended   = (begun && bare) || (p_valid && p_ready && p_last);
+  wire [3:0] beats   = {inj_valid, for_p_valid, 1'b0, res_p_valid && (inside_q || !res_e_empty)};
 
   assign e_valid = !inside_q && (valids & on_q) != 4'b0000;
   assign e_raw   = sel_q[1];
@@ -111,7 +110,7 @@ module rf_port_tx #(
   assign e_hlen  = sel_q == ACK ? ack_e_hlen : res_e_hlen;
   assign e_plen  = sel_q == ACK ? 14'd0 : res_e_plen;
   assign e_len   = sel_q == INJ ? inj_len : for_e_len;
-  assign p_valid = may_beat && ({inj_valid, for_p_valid, 1'b0, res_p_valid && (inside_q || !res_e_empty)} & on_q) != 4'b0000;
+  assign p_valid = may_beat && (beats & on_q) != 4'b0000;
   assign p_last  = sel_q == RES ? res_p_last : sel_q == FOR ? for_p_last : inj_last;
   assign p_data  = sel_q == RES ? res_p_data : sel_q == FOR ? for_p_data : inj_data;
 
@@ -123,40 +122,89 @@ module rf_port_tx #(
   assign for_p_ready = p_ready && on_q[FOR] && (inside_q || (for_e_valid && e_ready));
   assign inj_ready   = p_ready && on_q[INJ] && (inside_q || (inj_valid && e_ready));
 
+  // What leaves next. Whether a result is on offer, and whether it is empty, is known late. So the choice is made for
+  // each case, and the case selects from these: 0, no result; 1, a full one; 2, an empty one.
+  reg        offer;
+  reg        begins;
+  reg        soon;
+  reg        moves;
+  reg        has_beat;
+  reg  [2:0] taking;
+  reg        next_for;
+  reg  [2:0] waits;
+  reg        res_begins;
+  reg        enough;
+  reg        nothing;
+  reg        may_for;
+  reg        for_now;
+  reg        inj_now;
+  reg  [2:0] ended;
+  reg  [2:0] choose;
+  reg  [2:0] res_next;
+  reg  [2:0] for_waits;
+  reg  [2:0] inj_waits;
+  reg  [2:0] pick_for;
+  reg  [2:0] pick_inj;
+  reg  [2:0] pick_ack;
+  // The last frame of the firmware or foreign frame was foreign: the firmware's goes first.
+  reg        inj_first_q;
+  wire [1:0] result = !res_e_valid ? 2'd0 : res_e_empty ? 2'd2 : 2'd1;
+  integer    r;
+
+  always @*
+    for (r = 0; r < 3; r = r + 1) begin
+      offer    = !inside_q && ({valids[INJ:ACK], r != 0} & on_q) != 4'b0000;
+      begins   = offer && e_ready;
+      moves    = begins || inside_q;
+      has_beat = ({inj_valid, for_p_valid, 1'b0, res_p_valid && (inside_q || r == 1)} & on_q) != 4'b0000;
+      ended[r] = (begins && (on_q[ACK] || (on_q[RES] && r == 2))) || (moves && has_beat && p_ready && p_last);
+
+      // Whether there is a result in the next cycle, or perhaps one: a beat that cannot be read yet counts.
+      soon = res_next_beat || (begins && on_q[RES] && res_next_copy) || res_next_empty;
+
+      // The other sources. An ACK or firmware frame being taken now does not request again; for foreign frames the next
+      // one requests.
+      taking       = moves ? {on_q[INJ], 1'b0, on_q[ACK]} : 3'b000;
+      next_for     = (begins && on_q[FOR]) ? for_more : for_e_valid;
+      waits        = {inj_valid, next_for, ack_e_valid} & ~taking;
+      for_waits[r] = waits[1];
+      inj_waits[r] = waits[2];
+      choose[r]    = ended[r] || (!inside_q && !offer);
+      res_next[r]  = soon || (ended[r] ? !on_q[RES] && (res_p_valid || r != 0) : r != 0);
+      // A result that begins now counts, because it may also end now.
+      res_begins   = begins && on_q[RES];
+      enough       = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
+      nothing      = !res_next[r] && (!waits[0] || ack_last);
+      // An ACK whose turn it is goes before a foreign frame whose turn it is.
+      may_for      = res_next[r] && share != 4'd0 && !credit_q[15] && !(waits[0] && (ack_turn || res_begins));
+      for_now      = waits[1] && (may_for || nothing);
+      inj_now      = waits[2] && (enough || nothing);
+      pick_for[r]  = choose[r] && for_now && !(inj_now && inj_first_q);
+      pick_inj[r]  = choose[r] && inj_now && !(for_now && !inj_first_q);
+      pick_ack[r]  = choose[r] && waits[0] && !for_now && !inj_now && (ack_turn || res_begins || !res_next[r]);
+    end
+
+  wire picks_for = pick_for[result];
+  wire picks_inj = pick_inj[result];
+  wire picks_ack = pick_ack[result];
+  wire result_begins = begun && on_q[RES];
+
   always @(posedge clk)
     if (rst) inside_q <= 1'b0;
-    else if (ended) inside_q <= 1'b0;
+    else if (ended[result]) inside_q <= 1'b0;
     else if (begun) inside_q <= 1'b1;
 
-  // The other sources. An ACK or firmware frame being taken now does not request again; for foreign frames the next one
-  // requests.
-  wire [2:0] taking = may_beat ? {on_q[INJ], 1'b0, on_q[ACK]} : 3'b000;
-  wire       next_for = (begun && on_q[FOR]) ? for_more : for_e_valid;
-  wire [2:0] wait_others = {inj_valid, next_for, ack_e_valid} & ~taking;
-  wire [1:0] grant;
-  wire       choose      = ended || (!inside_q && !e_valid);
-  wire       res_next    = ended ? res_soon || (!on_q[RES] && (res_p_valid || res_e_valid)) : res_e_valid || res_soon;
-  // A result that begins now counts, because it may also end now.
-  wire       res_begins  = begun && on_q[RES];
-  wire       enough      = run_q >= RESULTS[3:0] || (res_begins && run_q + 4'd1 == RESULTS[3:0]);
-  wire       nothing     = !res_next && (!wait_others[0] || ack_last);
-  // An ACK whose turn it is goes before a foreign frame whose turn it is.
-  wire       may_for     = res_next && share != 4'd0 && !credit_q[15] && !(wait_others[0] && (ack_turn || res_begins));
-  wire       for_now     = wait_others[1] && (may_for || nothing);
-  wire       inj_now     = wait_others[2] && (enough || nothing);
-  wire       pick_raw    = choose && (for_now || inj_now);
-  wire       pick_for    = pick_raw && grant == 2'b01;
-  wire       pick_ack    = choose && wait_others[0] && !pick_raw && (ack_turn || res_begins || !res_next);
-
-  rf_rr_arb #(.N(2)) arb (.clk(clk), .rst(rst), .req({inj_now, for_now}), .take(pick_raw), .grant(grant));
+  always @(posedge clk)
+    if (rst) inj_first_q <= 1'b0;
+    else if (picks_for || picks_inj) inj_first_q <= picks_for;
 
   always @(posedge clk)
     if (rst) begin
       sel_q <= RES;
       on_q  <= 4'b0001;
-    end else if (choose) begin
-      sel_q <= pick_raw ? (pick_for ? FOR : INJ) : pick_ack ? ACK : RES;
-      on_q  <= pick_raw ? (pick_for ? 4'b0100 : 4'b1000) : pick_ack ? 4'b0010 : 4'b0001;
+    end else if (choose[result]) begin
+      sel_q <= picks_for ? FOR : picks_inj ? INJ : picks_ack ? ACK : RES;
+      on_q  <= picks_for ? 4'b0100 : picks_inj ? 4'b1000 : picks_ack ? 4'b0010 : 4'b0001;
     end
 
   always @(posedge clk)
@@ -165,12 +213,12 @@ module rf_port_tx #(
 
   // Consecutive results while a frame of the firmware waits.
   always @(posedge clk)
-    if (rst || !wait_others[2] || on_q[INJ]) run_q <= 4'd0;
-    else if (res_begins && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
+    if (rst || !inj_waits[result] || on_q[INJ]) run_q <= 4'd0;
+    else if (result_begins && run_q < RESULTS[3:0]) run_q <= run_q + 4'd1;
 
   always @(posedge clk)
     if (rst || on_q[ACK]) ack_turn_q <= 1'b0;
-    else if (res_begins) ack_turn_q <= 1'b1;
+    else if (result_begins) ack_turn_q <= 1'b1;
 
   // Credit of the foreign frames, in sixteenths of a beat. Each beat of a result or an ACK adds `share` (a made frame
   // has one beat more than its payload). Each beat of a frame selected ahead of a result costs 16 - share. A foreign
@@ -185,12 +233,12 @@ module rf_port_tx #(
 
   always @(posedge clk)
     if (rst) credit_q <= 16'sd0;
-    else if (!credit_q[15] && !wait_others[1]) credit_q <= 16'sd0;
+    else if (!credit_q[15] && !for_waits[result]) credit_q <= 16'sd0;
     else if (credit_q > 16'sd16000) credit_q <= 16'sd16000;
     else credit_q <= credit_q + change;
 
   always @(posedge clk)
-    if (pick_for) charged_q <= res_next;
+    if (picks_for) charged_q <= res_next[result];
 
   assign sent = begun ? on_q : 4'b0000;
   assign idle = !inside_q && valids == 4'b0000;

@@ -86,8 +86,11 @@ module rf_results #(
   output wire [13:0]         e_plen,
   output wire                e_repeat,
   output wire                e_empty,
-  // p_valid in the next cycle, or an empty packet, or perhaps one.
-  output wire                soon,
+  // What may follow; none depends on e_ready or p_ready. A beat is ready to be read, which it is if no beat is on offer or
+  // that one is taken. Another copy waits behind the one on offer. An empty one waits for the end of the packet.
+  output wire                next_beat,
+  output wire                next_copy,
+  output wire                next_empty,
   output wire                p_valid,
   input  wire                p_ready,
   output wire [WIDTH-1:0]    p_data,
@@ -286,7 +289,7 @@ module rf_results #(
   wire       w_room;
   wire [6:0] w_count;
   wire       w_afull;
-  wire       some = DIRECTED == 0 || pack_length != {CREDIT_W{1'b0}};
+  wire       some = DIRECTED == 0 || pack_tail[12:0] != 13'd0;
   wire       keep = pack_room && !pack_drop && some && (DIRECTED != 0 ? pack_fulls != 5'd0 : pack_copies != 5'd0);
 
   wire ways_bad;
@@ -368,7 +371,7 @@ module rf_results #(
   wire        r_there   = r_done_q != 5'd0 || r_ptr_q != wr_q;
   reg         p_valid_q;
   reg         p_last_q;
-  wire        r_read    = r_valid && r_keep && r_there && (!p_valid_q || p_ready);
+  wire        r_read    = next_beat && (!p_valid_q || p_ready);
   wire        r_last    = r_beat_q + 1'b1 == r_length;
   wire        r_end     = r_read && r_last && r_done_q + 5'd1 == r_copies;
 
@@ -461,7 +464,9 @@ module rf_results #(
 
   assign p_valid = p_valid_q;
   assign p_last  = p_last_q;
-  assign soon    = r_read || (DIRECTED != 0 && ((leave && h_count > {{HW{1'b0}}, 1'b1}) || (n_valid && n_send && h_valid && !h_full && inside_q)));
+  assign next_beat  = r_valid && r_keep && r_there;
+  assign next_copy  = DIRECTED != 0 && h_count > {{HW{1'b0}}, 1'b1};
+  assign next_empty = DIRECTED != 0 && n_valid && n_send && h_valid && !h_full && inside_q;
   assign p_data  = padded;
 
   generate

@@ -632,7 +632,9 @@ module rf_port #(
 
   // Results.
   wire             res_bad;
-  wire             res_soon;
+  wire             res_next_beat;
+  wire             res_next_copy;
+  wire             res_next_empty;
   wire             res_e_valid;
   wire             res_e_ready;
   wire [639:0]     res_e_hdr;
@@ -656,7 +658,7 @@ module rf_port #(
     .hdr_data(hdr_data), .hdr_bad(hdr_bad), .hdr_mirror(to_mirror), .hdr_mac(to_mac), .out_valid(out_valid), .out_data(out_data), .out_last(out_last),
     .out_bad(out_bad), .e_valid(res_e_valid),
     .e_ready(res_e_ready), .e_hdr(res_e_hdr), .e_hlen(res_e_hlen), .e_plen(res_e_plen), .e_repeat(res_repeat), .e_empty(res_empty),
-    .soon(res_soon), .p_valid(res_p_valid), .p_ready(res_p_ready), .p_data(res_p_data), .p_last(res_p_last),
+    .next_beat(res_next_beat), .next_copy(res_next_copy), .next_empty(res_next_empty), .p_valid(res_p_valid), .p_ready(res_p_ready), .p_data(res_p_data), .p_last(res_p_last),
     .lost_valid(res_lost), .lost_addr(res_addr), .lost_index(res_index), .bad(res_bad), .idle(results_idle));
 
   // Transmit.
@@ -678,7 +680,8 @@ module rf_port #(
   wire             tx_down;
 
   rf_port_tx #(.WIDTH(WIDTH)) tx (
-    .clk(clk), .rst(reset), .share(tx_share), .res_soon(res_soon), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
+    .clk(clk), .rst(reset), .share(tx_share), .res_next_beat(res_next_beat), .res_next_copy(res_next_copy),
+    .res_next_empty(res_next_empty), .res_e_valid(res_e_valid), .res_e_ready(res_e_ready),
     .res_e_hdr(res_e_hdr), .res_e_hlen(res_e_hlen), .res_e_plen(res_e_plen), .res_e_empty(res_empty), .res_p_valid(res_p_valid),
     .res_p_ready(res_p_ready), .res_p_data(res_p_data), .res_p_last(res_p_last), .ack_e_valid(ack_e_valid),
     .ack_e_ready(ack_e_ready), .ack_e_hdr(ack_e_hdr), .ack_e_hlen(ack_e_hlen), .for_e_valid(for_e_valid),

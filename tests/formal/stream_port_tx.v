@@ -3,7 +3,9 @@
 module stream_port_tx (
   input wire       clk,
   input wire       rst,
-  input wire       res_soon,
+  input wire       res_next_beat,
+  input wire       res_next_copy,
+  input wire       res_next_empty,
   input wire [3:0] in_e,
   input wire [3:0] in_p,
   input wire [3:0] in_last,
@@ -37,7 +39,8 @@ module stream_port_tx (
   // Results, ACKs, foreign frames, the firmware. The firmware's frame is header and beat in one; ACKs and empty results
   // have no beats, but a beat of a later result may be on offer.
   rf_port_tx #(.WIDTH(2)) box (
-    .clk(clk), .rst(rst), .share(share), .res_soon(res_soon), .res_e_valid(in_e[0]), .res_e_ready(e_taken[0]),
+    .clk(clk), .rst(rst), .share(share), .res_next_beat(res_next_beat),
+    .res_next_copy(res_next_copy), .res_next_empty(res_next_empty), .res_e_valid(in_e[0]), .res_e_ready(e_taken[0]),
     .res_e_hdr({638'd0, in_tag[1:0]}), .res_e_hlen(7'd0), .res_e_plen(14'd0), .res_e_empty(in_empty), .res_p_valid(in_p[0]),
     .res_p_ready(p_taken[0]), .res_p_data(in_data[1:0]), .res_p_last(in_last[0]), .ack_e_valid(in_e[1]),
     .ack_e_ready(e_taken[1]), .ack_e_hdr({638'd0, in_tag[3:2]}), .ack_e_hlen(7'd0), .for_e_valid(in_e[2]),

@@ -30,7 +30,9 @@ module stream_results (
   wire [13:0]  e_plen;
   wire         e_repeat;
   wire         e_empty;
-  wire         soon;
+  wire         next_beat;
+  wire         next_copy;
+  wire         next_empty;
   wire         p_valid;
   wire [63:0]  p_data;
   wire         p_last;
@@ -43,7 +45,7 @@ module stream_results (
     .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop),
     .pack_length(pack_length), .pack_tail(tail), .pack_beats(6'd0), .pack_hdrs(5'd0), .hdr_data({640'd0, hdr}),
     .out_valid(out_valid), .out_data(out_data), .out_last(out_last), .out_bad(1'b0), .hdr_bad(1'b0), .hdr_mirror(1'b0), .hdr_mac(48'd0), .copy_addr(4'd0), .copy_index(24'd0), .e_valid(e_valid), .e_ready(e_ready), .e_hdr(e_hdr),
-    .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .e_empty(e_empty), .soon(soon), .p_valid(p_valid), .p_ready(p_ready),
+    .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .e_empty(e_empty), .next_beat(next_beat), .next_copy(next_copy), .next_empty(next_empty), .p_valid(p_valid), .p_ready(p_ready),
     .p_data(p_data), .p_last(p_last), .idle(idle));
 
   // Between a packet's header and its last beat.
@@ -55,6 +57,7 @@ module stream_results (
 
   always @* begin
     assume (rst == !f_started);
+    assume ((pack_length == 6'd0) == (tail[12:0] == 13'd0));
     if (p_ready) assume (inside_q || (e_valid && e_ready && !e_empty));
   end
 
@@ -67,7 +70,7 @@ module stream_results (
   reg stays_q;
 
   always @(posedge clk) begin
-    soon_q  <= soon;
+    soon_q  <= (next_beat && (!p_valid || p_ready)) || (e_valid && e_ready && next_copy) || next_empty;
     stays_q <= p_valid && !p_ready;
   end
 

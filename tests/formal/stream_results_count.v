@@ -37,7 +37,9 @@ module stream_results_count (
   wire [13:0]  e_plen;
   wire         e_repeat;
   wire         e_empty;
-  wire         soon;
+  wire         next_beat;
+  wire         next_copy;
+  wire         next_empty;
   wire         p_valid;
   wire [63:0]  p_data;
   wire         p_last;
@@ -61,9 +63,9 @@ module stream_results_count (
     .clk(clk), .rst(rst), .free_beats(free_beats), .free_hdrs(free_hdrs), .take_valid(take), .take_beats({1'b0, wants}),
     .take_hdrs({3'd0, take_hdrs}), .copy_valid(copy_valid), .copy_repeat(1'b0), .copy_ackreq(1'b0), .copy_directed(1'b1), .copy_wants(copy_wants), .copy_mark(1'b0),
     .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies({3'd0, copies_q}), .pack_fulls({3'd0, fulls_q}), .pack_drop(pack_drop),
-    .pack_length({1'b0, length}), .pack_tail(15'd0), .pack_beats({1'b0, beats_q}), .pack_hdrs({3'd0, hdrs_q}),
+    .pack_length({1'b0, length}), .pack_tail({13'd0, length}), .pack_beats({1'b0, beats_q}), .pack_hdrs({3'd0, hdrs_q}),
     .hdr_data(648'd0), .out_valid(out_valid), .out_data(64'd0), .out_last(out_last), .out_bad(1'b0), .hdr_bad(1'b0), .hdr_mirror(1'b0), .hdr_mac(48'd0), .copy_addr(4'd0), .copy_index(24'd0), .e_valid(e_valid), .e_ready(e_ready),
-    .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .e_empty(e_empty), .soon(soon), .p_valid(p_valid), .p_ready(p_ready),
+    .e_hdr(e_hdr), .e_hlen(e_hlen), .e_plen(e_plen), .e_repeat(e_repeat), .e_empty(e_empty), .next_beat(next_beat), .next_copy(next_copy), .next_empty(next_empty), .p_valid(p_valid), .p_ready(p_ready),
     .p_data(p_data), .p_last(p_last), .idle(idle));
 
   // Between a packet's header and its last beat.

@@ -134,7 +134,7 @@ static void shares(bench &b)
 			long res = 0, foreign = 0;
 
 			d->share = (uint8_t)share;
-			d->res_soon = d->e_ready = d->p_ready = 0;
+			d->res_next_beat = d->res_next_copy = d->res_next_empty = d->e_ready = d->p_ready = 0;
 			reset(b, *d);
 			for (int n = 0; n < 30000; n++) {
 				for (int k : { RES, FOR })
@@ -148,7 +148,7 @@ static void shares(bench &b)
 					}
 				s[RES].p_valid = true;
 				offer(*d, s, b.r);
-				d->res_soon = d->e_ready = d->p_ready = 1;
+				d->res_next_beat = d->res_next_copy = d->e_ready = d->p_ready = 1;
 				settle(*d);
 				const int which = d->sent == 0 ? -1 : __builtin_ctz(d->sent);
 				if (which >= 0)
@@ -191,7 +191,7 @@ static void body(bench &b)
 
 	memset(&d->res_e_hdr, 0, sizeof(d->res_e_hdr));
 	memset(&d->ack_e_hdr, 0, sizeof(d->ack_e_hdr));
-	d->res_soon = d->e_ready = d->p_ready = 0;
+	d->res_next_beat = d->res_next_copy = d->res_next_empty = d->e_ready = d->p_ready = 0;
 	d->res_e_valid = d->ack_e_valid = d->for_e_valid = d->inj_valid = d->res_p_valid = d->for_p_valid = 0;
 	d->share = 4;
 	reset(b, *d);
@@ -204,7 +204,7 @@ static void body(bench &b)
 		for (int k = 0; k < SOURCES; k++)
 			if (s[k].todo.size() < (k == INJ ? 1 : 3) && b.r.percent(p_new[k]))
 				s[k].todo.push_back(make(b.r, k));
-		d->e_ready = d->p_ready = d->res_soon = 0;
+		d->e_ready = d->p_ready = d->res_next_beat = d->res_next_copy = d->res_next_empty = 0;
 		offer(*d, s, b.r);
 		settle(*d);
 
@@ -250,7 +250,9 @@ static void body(bench &b)
 		const bool next = res.todo.size() > 1, next_empty = next && res.todo[1].data.empty();
 		const bool leaves = d->res_e_valid && d->res_e_ready, bare = leaves && d->res_e_empty;
 		const bool soon = read || (leaves && next) || (res.taken && next_empty);
-		d->res_soon = soon;
+		d->res_next_beat = more;
+		d->res_next_copy = next;
+		d->res_next_empty = res.taken && next_empty;
 		settle(*d);
 
 		const int which = d->sent == 0 ? -1 : __builtin_ctz(d->sent);

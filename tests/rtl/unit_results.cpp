@@ -222,7 +222,7 @@ static void body(bench &b)
 		d->e_ready = e;
 		d->p_ready = p;
 		settle(*d);
-		const bool soon = d->soon;
+		const bool soon = (d->next_beat && (!d->p_valid || p)) || (e && d->next_copy) || d->next_empty;
 
 		/* The scheduler: room for a packet, then the reader: lane after lane. */
 		if (!busy && n >= free_at && b.r.percent(p_new)) {

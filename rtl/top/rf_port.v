@@ -648,13 +648,35 @@ module rf_port #(
   wire             res_p_last;
   wire             results_idle;
 
+  // A register between the reader and the results: what it says is needed only when the first header comes.
+  localparam PACK_W = 32 + 2 * CREDIT_W;
+  reg              pack_valid_q;
+  reg [PACK_W-1:0] pack_q;
+  wire             p1_room;
+  wire [4:0]       p1_copies;
+  wire [4:0]       p1_fulls;
+  wire             p1_drop;
+  wire [CREDIT_W-1:0] p1_length;
+  wire [14:0]      p1_tail;
+  wire [CREDIT_W-1:0] p1_beats;
+  wire [4:0]       p1_hdrs;
+
+  always @(posedge clk)
+    if (reset) pack_valid_q <= 1'b0;
+    else pack_valid_q <= pack_valid;
+
+  always @(posedge clk)
+    pack_q <= {pack_room, pack_copies, pack_fulls, pack_drop, pack_length, pack_tail, pack_beats, pack_hdrs};
+
+  assign {p1_room, p1_copies, p1_fulls, p1_drop, p1_length, p1_tail, p1_beats, p1_hdrs} = pack_q;
+
   rf_results #(.WIDTH(WIDTH), .BEATS(BEATS), .HDRS(HDRS), .CREDIT_W(CREDIT_W), .AW(AW), .MIRROR(MIRROR), .DIRECTED(DIRECTED), .PARITY(PARITY)) results (
     .clk(clk), .rst(reset), .free_beats(free_beats), .free_hdrs(free_hdrs),
     .take_valid(launch_valid && launch_first && launch_room), .take_beats(launch_beats), .take_hdrs(launch_lanes),
     .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
     .copy_mark(copy_mark), .copy_addr(bad_addr), .copy_index(bad_index),
-    .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop),
-    .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
+    .pack_valid(pack_valid_q), .pack_room(p1_room), .pack_copies(p1_copies), .pack_fulls(p1_fulls), .pack_drop(p1_drop),
+    .pack_length(p1_length), .pack_tail(p1_tail), .pack_beats(p1_beats), .pack_hdrs(p1_hdrs),
     .hdr_data(hdr_data), .hdr_bad(hdr_bad), .hdr_mirror(to_mirror), .hdr_mac(to_mac), .out_valid(out_valid), .out_data(out_data), .out_last(out_last),
     .out_bad(out_bad), .e_valid(res_e_valid),
     .e_ready(res_e_ready), .e_hdr(res_e_hdr), .e_hlen(res_e_hlen), .e_plen(res_e_plen), .e_repeat(res_repeat), .e_empty(res_empty),

@@ -125,7 +125,7 @@ static int parse(struct sim_settings *s, int argc, char **argv)
 		{RF_OPT_FLAG, "selective", 0, &c->selective, NULL,
 		 "as RF_SELECTIVE: only lost packets are sent again", NULL},
 		{RF_OPT_FLAG, "transparent", 0, &c->transparent, NULL,
-		 "as RF_TRANSPARENT: the box sends no NAK and no RNR NAK", NULL},
+		 "the box sends no NAK and no RNR NAK", NULL},
 		{RF_OPT_UINT, "straggler", 0, &c->straggler, "CODE",
 		 "as RF_STRAGGLER: RNR timer code, 1 to 31, with which the box answers\nrepeats "
 		 "while other ranks are late; 0: no answer",

@@ -65,7 +65,7 @@ enum rf_status {
 	RF_ERR_MISMATCH = -12,    /* ranks disagree about count, type, operation or call order */
 	RF_ERR_TRANSPORT = -13,   /* a peer does not acknowledge, or ended the connection */
 	RF_ERR_TIMEOUT = -14,     /* a deadline has passed */
-	RF_ERR_ABORTED = -15,     /* rf_abort() was called, on this rank or another */
+	RF_ERR_ABORTED = -15,     /* rf_comm_abort() was called, on this rank or another */
 	RF_ERR_GROUP_FAILED =
 		-16, /* the communicator failed in an earlier call; it can only be destroyed */
 	RF_ERR_BUSY = -17,     /* too many outstanding requests, or still in use */

@@ -51,7 +51,7 @@ $(SHLIB) $(addprefix $(BUILD)/bin/,ringfold-box ringfold-ctl ringfold-doctor io-
 # Programs that use only the public interface: linked with the shared library in their own directory.
 RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
 
-$(eval $(call c_prog,ringfold-perf,tools/ringfold-perf.c,rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
+$(eval $(call c_prog,ringfold-perf,$(addprefix tools/,ringfold-perf.c perf_options.c perf_call.c perf_want.c perf_measure.c perf_stats.c perf_out.c),rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
 $(eval $(call c_prog,allreduce,examples/allreduce.c,,$(RINGFOLD_LIBS)))
 $(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
 $(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)

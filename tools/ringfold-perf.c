@@ -1,34 +1,14 @@
 /*
- * ringfold perf: measures the speed of all-reduces and checks every bit of the results. Prints a
- * table like nccl-tests.
+ * ringfold perf: measures the speed of collective calls, by the box and without one, and checks
+ * every bit of the results. Prints a table like nccl-tests, CSV or JSON.
  */
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/opt.h"
-#include "base/rng.h"
-#include "proto/rf_bytes.h"
-#include "ringfold/ringfold.h"
-
-struct perf {
-	uint64_t min, max;
-	unsigned int factor, iters, warmup, outstanding, slots;
-	uint64_t seed;
-	const char *type_text, *op_text, *schedule_text;
-	bool json, in_place, no_check, flip;
-	struct rf_context *ctx;
-	struct rf_comm *comm;
-	unsigned int rank, ranks;
-	uint8_t *inputs[RF_RANKS_MAX];
-	uint8_t *want, *recv;
-	json_t *results;
-	uint64_t wrong; /* over all ranks and rows */
-};
+#include "tools/perf_tool.h"
 
 static int failed(struct perf *p, const char *what, int status)
 {
@@ -37,393 +17,291 @@ static int failed(struct perf *p, const char *what, int status)
 	return RF_EXIT_FAILED;
 }
 
-static double now(void)
+/* ---- rows ---- */
+
+static void on_interval(void *arg, const struct perf_out_times *times)
 {
-	return 1e-9 * (double)rf_now_ns();
+	struct perf *p = arg;
+
+	perf_out_interval(&p->out, &p->row, p->row_in_place, times);
 }
 
-/*
- * One element. Most floats lie between 2^-8 and 2^8 with random fractions, so that every sum
- * rounds. One in 64 has a random bit pattern: infinities, NaN, subnormals.
- */
-static uint32_t element(enum rf_type type, uint64_t random)
+/* One call, all of whose result is compared; *wrong is over all ranks. */
+static int check_call(struct perf *p, const struct perf_carrier *by, const struct perf_call *c,
+		      struct perf_buffers *b, uint64_t *wrong)
 {
-	uint32_t r = (uint32_t)random;
-	bool wild = (random >> 58) == 0;
-	uint32_t exponent = (uint32_t)(random >> 32) & 15;
-
-	switch (type) {
-	case RF_FP32:
-		return wild ? r : (r & 0x807fffff) | (119 + exponent) << 23;
-	case RF_BF16:
-		return wild ? r & 0xffff : (r & 0x807f) | (119 + exponent) << 7;
-	case RF_FP16:
-		return wild ? r & 0xffff : (r & 0x83ff) | (7 + exponent) << 10;
-	default:
-		break;
-	}
-	return r;
-}
-
-static void fill(struct perf *p, enum rf_type type, size_t count, unsigned int rank)
-{
-	uint64_t start = rf_rng_mix(RF_RNG_STEP + p->seed * 131 + rank) + count;
-	size_t k;
-
-	for (k = 0; k < count; k++) {
-		uint32_t v = element(type, rf_rng_mix(RF_RNG_STEP + start + k));
-
-		if (rf_type_size(type) == 4)
-			rf_put_le32(p->inputs[rank] + 4 * k, v);
-		else
-			rf_put_le16(p->inputs[rank] + 2 * k, (uint16_t)v);
-	}
-}
-
-/* Number of elements of the result that differ in any bit. */
-static uint64_t compare(struct perf *p, enum rf_type type, size_t count)
-{
-	size_t size = rf_type_size(type);
-	uint64_t wrong = 0;
-	size_t k;
-
-	if (memcmp(p->recv, p->want, count * size) == 0)
-		return 0;
-	for (k = 0; k < count; k++) {
-		if (memcmp(p->recv + k * size, p->want + k * size, size) == 0)
-			continue;
-		if (wrong++ == 0)
-			fprintf(stderr,
-				"ringfold perf: rank %u: element %zu of %zu (%s) is %0*" PRIx32
-				", must be %0*" PRIx32 "\n",
-				p->rank, k, count, rf_type_name(type), (int)(2 * size),
-				size == 4 ? rf_get_le32(p->recv + 4 * k)
-					  : rf_get_le16(p->recv + 2 * k),
-				(int)(2 * size),
-				size == 4 ? rf_get_le32(p->want + 4 * k)
-					  : rf_get_le16(p->want + 2 * k));
-	}
-	return wrong;
-}
-
-/* Runs `n` all-reduces, p->outstanding at a time, and waits for all. */
-static int run_many(struct perf *p, enum rf_type type, enum rf_op op, size_t count, unsigned int n)
-{
-	struct rf_request *requests[RF_REQUESTS_MAX];
-	unsigned int started = 0, done = 0;
-	const void *send = p->in_place ? p->recv : p->inputs[p->rank];
-
-	while (done < n) {
-		int ret;
-
-		while (started < n && started - done < p->outstanding) {
-			ret = rf_iallreduce(p->comm, send, p->recv, count, type, op,
-					    &requests[started % RF_REQUESTS_MAX]);
-			if (ret)
-				return ret;
-			started++;
-		}
-		ret = rf_wait(requests[done % RF_REQUESTS_MAX], (unsigned int)-1);
-		if (ret)
-			return ret;
-		done++;
-	}
-	return RF_OK;
-}
-
-/* Runs one all-reduce and compares all of it; *wrong is over all ranks. */
-static int run_checked(struct perf *p, const struct rf_order *order, enum rf_type type,
-		       enum rf_op op, size_t count, uint64_t *wrong)
-{
-	size_t bytes = count * rf_type_size(type);
-	const void *send = p->inputs[p->rank];
-	const void *inputs[RF_RANKS_MAX];
+	int ret = perf_measure_warm(&p->measure, c, b, 1);
 	int32_t mine, all;
-	unsigned int r;
-	int ret;
 
 	*wrong = 0;
-	for (r = 0; r < p->ranks; r++) {
-		inputs[r] = p->inputs[r];
-		fill(p, type, count, r);
-	}
-	if (p->in_place) {
-		memcpy(p->recv, send, bytes);
-		send = p->recv;
-	} else {
-		memset(p->recv, 0xee, bytes);
-	}
-	ret = rf_allreduce(p->comm, send, p->recv, count, type, op);
 	if (ret || p->no_check)
 		return ret;
-	ret = rf_order_apply(order, type, op, inputs, p->want, count);
-	if (ret)
-		return ret;
-	if (p->flip && p->rank == 0)
-		p->recv[bytes / 2] ^= 1;
-	mine = (int32_t)compare(p, type, count);
-	ret = rf_allreduce(p->comm, &mine, &all, 1, RF_INT32, RF_SUM);
+	if (b->results) {
+		ret = perf_want(&p->data, c, &by->order);
+		if (ret)
+			return ret;
+		if (p->flip && p->data.rank == 0)
+			b->result[b->results * rf_type_size(c->type) / 2] ^= 1;
+	}
+	mine = (int32_t)perf_compare(&p->data, c, b);
+	ret = rf_allreduce(by->comm, &mine, &all, 1, RF_INT32, RF_SUM);
 	*wrong = (uint32_t)all;
 	return ret;
 }
 
-static void row(struct perf *p, enum rf_type type, enum rf_op op, size_t count, double seconds,
-		uint64_t wrong)
+/* The calls that are not in place leave the same result each time: the last one is compared too. */
+static int check_last(struct perf *p, const struct perf_carrier *by, const struct perf_call *c,
+		      const struct perf_buffers *b, uint64_t *wrong)
 {
-	size_t bytes = count * rf_type_size(type);
-	double bandwidth = seconds > 0 ? (double)bytes / seconds * 1e-9 : 0;
-	char text[24];
-
-	if (p->rank)
-		return;
-	snprintf(text, sizeof(text), "%" PRIu64, wrong);
-	if (p->json) {
-		json_array_append_new(
-			p->results,
-			json_pack("{s:I, s:I, s:s, s:s, s:f, s:f, s:o}", "bytes", (json_int_t)bytes,
-				  "count", (json_int_t)count, "type", rf_type_name(type), "op",
-				  rf_op_name(op), "time_us", seconds * 1e6, "algbw_GBps", bandwidth,
-				  "wrong",
-				  p->no_check ? json_null() : json_integer((json_int_t)wrong)));
-		return;
-	}
-	printf("%12zu %12zu %6s %4s %12.1f %10.4f %8s\n", bytes, count, rf_type_name(type),
-	       rf_op_name(op), seconds * 1e6, bandwidth, p->no_check ? "-" : text);
-	fflush(stdout);
-}
-
-static int sizes(struct perf *p, enum rf_type type, enum rf_op op)
-{
-	struct rf_order order = RF_ORDER_INIT;
-	uint64_t bytes;
+	int32_t mine, all;
 	int ret;
 
-	rf_comm_order(p->comm, &order);
-	for (bytes = p->min; bytes <= p->max; bytes *= p->factor) {
-		size_t count = (size_t)bytes / rf_type_size(type);
-		uint64_t wrong;
-		double start;
+	if (p->no_check || c->in_place)
+		return RF_OK;
+	mine = (int32_t)perf_compare(&p->data, c, b);
+	ret = rf_allreduce(by->comm, &mine, &all, 1, RF_INT32, RF_SUM);
+	if (!ret && *wrong == 0)
+		*wrong = (uint32_t)all;
+	return ret;
+}
 
-		ret = run_checked(p, &order, type, op, count, &wrong);
-		if (!ret)
-			ret = run_many(p, type, op, count, p->warmup);
-		if (!ret)
-			ret = rf_barrier(p->comm);
-		start = now();
-		if (!ret)
-			ret = run_many(p, type, op, count, p->iters);
-		if (ret)
-			return failed(p, "all-reduce", ret);
-		row(p, type, op, count, (now() - start) / p->iters, wrong);
-		p->wrong += wrong;
+/* A row's half. RF_ERR_INVALID: this communicator does not have the call; nothing was started. */
+static int side(struct perf *p, const struct perf_carrier *by, struct perf_call *c,
+		struct perf_out_side *s)
+{
+	struct perf_buffers b;
+	int ret;
+
+	p->measure.comm = by->comm;
+	p->row_in_place = c->in_place;
+	perf_buffers(&p->data, c, &b);
+	ret = check_call(p, by, c, &b, &s->wrong);
+	if (!ret)
+		ret = perf_measure(&p->measure, c, &b, &s->times);
+	if (!ret)
+		ret = check_last(p, by, c, &b, &s->wrong);
+	s->run = !ret;
+	s->checked = !p->no_check && c->kind != PERF_BARRIER;
+	p->wrong += ret ? 0 : s->wrong;
+	return ret;
+}
+
+static int row(struct perf *p, const struct perf_carrier *by, struct perf_call *c)
+{
+	const struct perf_about *about = perf_about(c->kind);
+	bool barrier = c->kind == PERF_BARRIER;
+	char reason[512];
+	int ret = RF_OK;
+
+	p->row = (struct perf_out_row){
+		.collective = about->name,
+		.by = by->by,
+		.type = barrier ? "none" : rf_type_name(c->type),
+		.op = about->reduces ? rf_op_name(c->op) : "none",
+		.root = about->rooted ? (int)c->root : -1,
+		.bytes = perf_total(c, p->data.ranks) * rf_type_size(c->type),
+		.count = c->count,
+		.factor = perf_bus_factor(c->kind, p->data.ranks),
+	};
+	c->in_place = false;
+	if (!p->in_place || barrier)
+		ret = side(p, by, c, &p->row.out);
+	c->in_place = true;
+	if (!ret && !p->out_of_place && !barrier)
+		ret = side(p, by, c, &p->row.in);
+	if (ret == RF_ERR_INVALID) {
+		snprintf(reason, sizeof(reason), "%s", rf_last_error_text(p->ctx));
+		p->row.reason = reason;
+		p->missing++;
+	} else if (ret) {
+		return failed(p, about->name, ret);
+	} else {
+		p->done++;
 	}
-	return RF_EXIT_GOOD;
+	if (p->data.rank == 0)
+		perf_out_row(&p->out, &p->row);
+	p->row.reason = NULL;
+	return 0;
 }
 
-static void header(struct perf *p)
+/* Elements of a call whose vector, or all blocks, have at most so many bytes: one at least. */
+static size_t count_of(const struct perf_call *c, uint64_t bytes, unsigned int ranks)
 {
-	struct rf_order order = RF_ORDER_INIT;
-	unsigned int r;
+	struct perf_call one = {.kind = c->kind, .count = 1};
+	size_t count = (size_t)bytes / (rf_type_size(c->type) * perf_total(&one, ranks));
 
-	rf_comm_order(p->comm, &order);
-	if (p->rank || p->json)
-		return;
-	printf("# ringfold %s  ranks %u  schedule %s  mtu %u  seed %" PRIu64 "\n", rf_version(),
-	       p->ranks, order.schedule == RF_SCHEDULE_RING ? "ring" : "box", order.mtu, p->seed);
-	if (order.schedule == RF_SCHEDULE_BOX && p->ranks > 1) {
-		printf("# places (port.lane)");
-		for (r = 0; r < p->ranks; r++)
-			printf(" %u:%u.%u", r, order.place[r].port, order.place[r].lane);
-		putchar('\n');
-	}
-	printf("%12s %12s %6s %4s %12s %10s %8s\n", "size (B)", "count", "type", "op", "time (us)",
-	       "algbw GB/s", "wrong");
+	return count ? count : 1;
 }
 
-static const enum rf_type types[] = {RF_FP32, RF_BF16, RF_FP16, RF_INT32};
-
-static bool wanted(const struct perf *p, enum rf_type type)
+static int rows(struct perf *p, struct perf_call *c, bool first)
 {
-	return strcmp(p->type_text, "all") == 0 || strcmp(p->type_text, rf_type_name(type)) == 0;
-}
+	if (first && p->data.rank == 0)
+		perf_out_title(&p->out, perf_about(c->kind)->name);
+	c->count = 0;
+	for (uint64_t bytes = p->min; bytes <= p->max; bytes *= p->factor) {
+		size_t count = c->kind == PERF_BARRIER ? 0 : count_of(c, bytes, p->data.ranks);
 
-static int calls(struct perf *p)
-{
-	static const enum rf_op ops[] = {RF_SUM, RF_MIN, RF_MAX};
-	size_t t, o;
-
-	header(p);
-	for (t = 0; t < 4; t++) {
-		if (!wanted(p, types[t]))
+		if (bytes != p->min && count == c->count)
 			continue;
-		for (o = 0; o < 3; o++) {
-			int ret;
+		c->count = count;
+		perf_fill(&p->data, c);
+		for (unsigned int k = 0; k < p->n_carriers; k++) {
+			int ret = row(p, &p->carriers[k], c);
 
-			if (strcmp(p->op_text, "all") != 0 &&
-			    strcmp(p->op_text, rf_op_name(ops[o])) != 0)
-				continue;
-			ret = sizes(p, types[t], ops[o]);
 			if (ret)
 				return ret;
 		}
 	}
-	return RF_EXIT_GOOD;
+	return 0;
 }
 
-static int prepare(struct perf *p)
+/* Counts what rows() would measure, for --total-seconds. */
+static int count_sides(struct perf *p, struct perf_call *c, bool first)
 {
-	struct rf_comm_config comm = RF_COMM_CONFIG_INIT;
-	size_t room = (p->max + 67) & ~(size_t)63;
-	unsigned int r;
-	int ret = rf_context_create(NULL, &p->ctx);
+	unsigned int each = p->in_place || p->out_of_place || c->kind == PERF_BARRIER ? 1 : 2;
+	size_t last = 0;
 
-	if (ret)
-		return failed(p, "device", ret);
-	if (strcmp(p->schedule_text, "default") != 0)
-		comm.schedule =
-			strcmp(p->schedule_text, "ring") == 0 ? RF_SCHEDULE_RING : RF_SCHEDULE_BOX;
-	comm.slots = p->slots;
-	ret = rf_comm_create(p->ctx, &comm, &p->comm);
-	if (ret)
-		return failed(p, "communicator", ret);
-	p->rank = rf_comm_rank(p->comm);
-	p->ranks = rf_comm_ranks(p->comm);
-	p->want = aligned_alloc(64, room);
-	p->recv = aligned_alloc(64, room);
-	for (r = 0; r < p->ranks; r++)
-		if (!(p->inputs[r] = aligned_alloc(64, room)))
-			break;
-	if (r == p->ranks && p->want && p->recv)
-		return RF_EXIT_GOOD;
-	fprintf(stderr, "ringfold perf: no memory for buffers of %" PRIu64 " bytes\n", p->max);
-	return RF_EXIT_FAILED;
-}
+	(void)first;
+	for (uint64_t bytes = p->min; bytes <= p->max; bytes *= p->factor) {
+		size_t count = c->kind == PERF_BARRIER ? 0 : count_of(c, bytes, p->data.ranks);
 
-static void footer(struct perf *p)
-{
-	json_t *all;
-
-	if (p->rank)
-		return;
-	if (!p->json) {
-		printf("# wrong elements: %" PRIu64 "\n", p->wrong);
-		return;
-	}
-	all = json_pack("{s:s, s:i, s:O, s:I}", "version", rf_version(), "ranks", (int)p->ranks,
-			"results", p->results, "wrong", (json_int_t)p->wrong);
-	json_dumpf(all, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(all);
-}
-
-static void leave(struct perf *p)
-{
-	unsigned int r;
-
-	rf_comm_destroy(p->comm);
-	rf_context_destroy(p->ctx);
-	for (r = 0; r < p->ranks; r++)
-		free(p->inputs[r]);
-	free(p->want);
-	free(p->recv);
-	json_decref(p->results);
-}
-
-static int parse(struct perf *p, int argc, char **argv)
-{
-	const struct rf_opt table[] = {
-		{RF_OPT_SIZE, "min", 0, &p->min, "BYTES", "smallest vector", NULL},
-		{RF_OPT_SIZE, "max", 0, &p->max, "BYTES", "largest vector", NULL},
-		{RF_OPT_UINT, "factor", 'f', &p->factor, "N", "factor from one size to the next",
-		 NULL},
-		{RF_OPT_UINT, "iters", 0, &p->iters, "N", "timed calls per size", NULL},
-		{RF_OPT_UINT, "warmup", 0, &p->warmup, "N", "warm-up calls", NULL},
-		{RF_OPT_UINT, "outstanding", 0, &p->outstanding, "N", "outstanding calls", NULL},
-		{RF_OPT_UINT, "slots", 0, &p->slots, "N",
-		 "slots requested from the box", NULL},
-		{RF_OPT_CHOICE, "type", 0, &p->type_text, "fp32|bf16|fp16|int32|all", "data type",
-		 NULL},
-		{RF_OPT_CHOICE, "op", 0, &p->op_text, "sum|min|max|all", "operation", NULL},
-		{RF_OPT_CHOICE, "schedule", 0, &p->schedule_text, "default|box|ring",
-		 "who adds; default: RF_SCHEDULE, else the box", NULL},
-		{RF_OPT_U64, "seed", 0, &p->seed, "N", "seed of the data", NULL},
-		{RF_OPT_FLAG, "in-place", 0, &p->in_place, NULL, "send buffer = receive buffer",
-		 NULL},
-		{RF_OPT_FLAG, "no-check", 0, &p->no_check, NULL, "do not check the results", NULL},
-		{RF_OPT_FLAG, "flip", 0, &p->flip, NULL,
-		 "flip one bit before the comparison: exit code must be 3", NULL},
-		{RF_OPT_FLAG, "json", 'j', &p->json, NULL,
-		 "print one JSON object instead of the table", NULL},
-		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
-	};
-	const struct rf_opt_page page = {
-		"ringfold perf [options]",
-		"Times all-reduces of growing size, and compares one of each size, bit for bit, "
-		"with\n"
-		"the result computed in the communicator's order of additions. Run it once for each rank; "
-		"rank 0 prints. "
-		"Rank,\n"
-		"device and box come from the environment: see docs/api.md.\n"
-		"\n"
-		"algbw: bytes of the vector / time. wrong: elements that differ, over all ranks.",
-		"  RF_RANK=0 RF_SIZE=2 RF_DEVICE=net_af_packet0,iface=eth1 ringfold perf\n"
-		"  mpirun -x RF_DEVICE -x RF_ROOT ringfold perf --max 16M --type all\n"
-		"\n"
-		"exit codes: 0 good, 1 failed, 2 usage, 3 wrong data",
-		table,
-	};
-	int n = rf_opt_parse(&page, argc, argv);
-
-	if (n < 0)
-		return n;
-	if (n < argc) {
-		fprintf(stderr, "ringfold perf takes no argument \"%s\"\n", argv[n]);
-		return -2;
-	}
-	if (p->min > p->max || p->factor < 2 || !p->outstanding || !p->iters ||
-	    p->outstanding > RF_REQUESTS_MAX || p->max > UINT64_C(1) << 32) {
-		fprintf(stderr,
-			"ringfold perf: --min <= --max <= 4G, --factor >= 2, --iters >= 1, 1 <= "
-			"--outstanding <= %u\n",
-			RF_REQUESTS_MAX);
-		return -2;
-	}
-	for (size_t t = 0; t < 4; t++) {
-		if (!wanted(p, types[t]) || p->min >= rf_type_size(types[t]))
-			continue;
-		fprintf(stderr,
-			"ringfold perf: --min %" PRIu64 ": an element of %s has %zu bytes\n",
-			p->min, rf_type_name(types[t]), rf_type_size(types[t]));
-		return -2;
+		if (bytes == p->min || count != last)
+			p->sides += each * p->n_carriers;
+		last = count;
 	}
 	return 0;
 }
 
+/* ---- the run ---- */
+
+static int connect_all(struct perf *p)
+{
+	static const enum rf_schedule all[] = {RF_SCHEDULE_BOX, RF_SCHEDULE_RING};
+	unsigned int k = 0;
+
+	do {
+		struct rf_comm_config config = RF_COMM_CONFIG_INIT;
+		struct perf_carrier *c = &p->carriers[p->n_carriers];
+		struct rf_order order = RF_ORDER_INIT;
+		int ret;
+
+		if (p->schedules.mask && !perf_wanted(&p->schedules, k))
+			continue;
+		if (p->schedules.mask)
+			config.schedule = all[k];
+		config.slots = p->slots;
+		ret = rf_comm_create(p->ctx, &config, &c->comm);
+		if (ret)
+			return failed(p, "communicator", ret);
+		p->n_carriers++;
+		rf_comm_order(c->comm, &order);
+		c->order = order;
+		c->by = order.schedule == RF_SCHEDULE_RING ? "ring" : "box";
+	} while (++k < 2 && p->schedules.mask);
+	return 0;
+}
+
+static int prepare(struct perf *p)
+{
+	int ret = rf_context_create(NULL, &p->ctx);
+	uint64_t room;
+
+	if (ret)
+		return failed(p, "device", ret);
+	ret = connect_all(p);
+	if (ret)
+		return ret;
+	p->data.rank = rf_comm_rank(p->carriers[0].comm);
+	p->data.ranks = p->out.ranks = rf_comm_ranks(p->carriers[0].comm);
+	if (p->root != PERF_ALL_ROOTS && p->root >= p->data.ranks) {
+		fprintf(stderr, "ringfold perf: --root %u: there are %u ranks, from 0\n", p->root,
+			p->data.ranks);
+		return RF_EXIT_USAGE;
+	}
+	/* one element for each rank, even if that is more than the largest size */
+	room = p->max < 8 * p->data.ranks ? 8 * p->data.ranks : p->max;
+	p->data.check = !p->no_check;
+	p->measure.kept = malloc(PERF_STATS_KEPT * sizeof(uint64_t));
+	p->measure.kept_part = malloc(PERF_STATS_KEPT * sizeof(uint64_t));
+	if (perf_data_create(&p->data, (size_t)room) == 0 && p->measure.kept &&
+	    p->measure.kept_part)
+		return 0;
+	fprintf(stderr, "ringfold perf: no memory for buffers of %" PRIu64 " bytes\n", room);
+	return RF_EXIT_FAILED;
+}
+
+static void begin(struct perf *p)
+{
+	const struct rf_order *order = &p->carriers[0].order;
+	char places[RF_RANKS_MAX * 16];
+	size_t n = 0;
+
+	if (p->data.rank)
+		return;
+	places[0] = '\0';
+	for (unsigned int r = 0; order->schedule == RF_SCHEDULE_BOX && r < p->data.ranks; r++)
+		n += (size_t)snprintf(places + n, sizeof(places) - n, "%s%u:%u.%u", r ? " " : "", r,
+				      order->place[r].port & 255, order->place[r].lane & 255);
+	perf_out_begin(&p->out, p->n_carriers > 1 ? "box, ring" : p->carriers[0].by, order->mtu,
+		       p->data.seed, n && p->data.ranks > 1 ? places : NULL);
+}
+
+static int run(struct perf *p)
+{
+	int ret = prepare(p);
+
+	if (ret)
+		return ret;
+	p->measure.duration_ns = p->seconds;
+	if (p->total_seconds) {
+		perf_visit(p, count_sides);
+		p->measure.duration_ns = p->total_seconds / p->sides + 1;
+	}
+	p->measure.interval = on_interval;
+	p->measure.arg = p;
+	begin(p);
+	ret = perf_visit(p, rows);
+	if (ret)
+		return ret;
+	if (p->data.rank == 0)
+		perf_out_end(&p->out, p->wrong, p->missing);
+	if (p->wrong)
+		return RF_EXIT_WRONG_DATA;
+	return p->done ? RF_EXIT_GOOD : RF_EXIT_FAILED;
+}
+
+static void leave(struct perf *p)
+{
+	while (p->n_carriers)
+		rf_comm_destroy(p->carriers[--p->n_carriers].comm);
+	rf_context_destroy(p->ctx);
+	perf_data_free(&p->data);
+	free(p->measure.kept);
+	free(p->measure.kept_part);
+}
+
 int main(int argc, char **argv)
 {
-	struct perf p = {
+	static struct perf p = {
 		.min = 4,
 		.max = 1 << 20,
 		.factor = 4,
-		.iters = 20,
-		.warmup = 3,
-		.outstanding = 1,
 		.slots = 256,
-		.seed = 1,
-		.type_text = "fp32",
-		.op_text = "sum",
-		.schedule_text = "default",
+		.root_text = "0",
+		.kinds = {.option = "collective", .text = "all-reduce"},
+		.types = {.option = "type", .text = "fp32"},
+		.ops = {.option = "op", .text = "sum"},
+		.schedules = {.option = "schedule", .text = "default"},
+		.measure = {.iters = 20, .warmup = 3, .outstanding = 1},
+		.data = {.seed = 1},
 	};
-	int ret = parse(&p, argc, argv);
+	int ret = perf_parse(&p, argc, argv);
 
 	if (ret)
 		return ret == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
-	p.results = json_array();
-	ret = prepare(&p);
-	if (!ret)
-		ret = calls(&p);
-	if (!ret)
-		footer(&p);
+	p.out.file = stdout;
+	p.out.form = p.json ? PERF_OUT_JSON : p.csv ? PERF_OUT_CSV : PERF_OUT_TABLE;
+	ret = run(&p);
 	leave(&p);
-	return ret ? ret : p.wrong ? RF_EXIT_WRONG_DATA : RF_EXIT_GOOD;
+	return ret;
 }

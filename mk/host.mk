@@ -51,7 +51,8 @@ $(SHLIB) $(addprefix $(BUILD)/bin/,ringfold-box ringfold-ctl ringfold-doctor io-
 # Programs that use only the public interface: linked with the shared library in their own directory.
 RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
 
-$(eval $(call c_prog,ringfold-perf,$(addprefix tools/,ringfold-perf.c perf_options.c perf_call.c perf_want.c perf_measure.c perf_stats.c perf_out.c),rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
+$(eval $(call c_lib,rf-perf,$(addprefix tools/,perf_call.c perf_want.c perf_measure.c perf_stats.c perf_out.c)))
+$(eval $(call c_prog,ringfold-perf,tools/ringfold-perf.c tools/perf_options.c,rf-perf rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
 $(eval $(call c_prog,allreduce,examples/allreduce.c,,$(RINGFOLD_LIBS)))
 $(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
 $(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)
@@ -71,6 +72,8 @@ $(eval $(call test_lib,fake-verbs,tests/unit/fake_verbs.c))
 $(eval $(call c_test,verbs_memory,tests/unit/verbs_memory.c,fake-verbs rf-verbs roce rf-store rf-config rfproto,-lpthread $(addprefix -Xlinker --wrap=,dlopen dlsym)))
 $(eval $(call c_test,verbs_end,tests/unit/verbs_end.c,rf-verbs roce rf-store rf-config rfproto,-lpthread))
 $(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm $(addprefix -Xlinker --wrap=,malloc calloc realloc aligned_alloc)))
+$(eval $(call c_test,perf_test,tests/unit/perf_test.c,rf-perf rfproto,$(RINGFOLD_LIBS) -ljansson))
+$(BUILD)/tests/perf_test: $(SHLIB)
 $(eval $(call test_lib,api-ranks,tests/unit/api_ranks.c tests/unit/io_hub.c))
 $(eval $(call c_test,api_ring,tests/unit/api_ring.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_link,api_cost,tests/unit/api_cost.c,,$(RINGFOLD_LIBS),,$(BUILD)/tests/api_cost))
@@ -94,6 +97,7 @@ $(BUILD)/tests/e2e_rank: $(SHLIB)
 E2E_DEPS := $(BUILD)/tests/e2e_rank $(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-perf $(BUILD)/bin/ringfold-train
 $(eval $(call test,e2e-perf-2,tests/e2e/perf.sh 2,$(E2E_DEPS)))
 $(eval $(call test,e2e-perf-4,tests/e2e/perf.sh 4,$(E2E_DEPS)))
+$(eval $(call test,e2e-perf-calls,PYTHON=$(PYTHON) tests/e2e/perf_calls.sh 3,$(E2E_DEPS)))
 $(eval $(call test,e2e-perf-rtl,tests/e2e/perf.sh 4 rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
 $(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-captures,tests/e2e/captures.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-sim $(BUILD)/bin/ringfold))

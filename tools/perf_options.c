@@ -67,7 +67,9 @@ static int read_lists(struct perf *p)
 	p->schedules.names[p->schedules.n++] = "ring";
 	if (read_list(&p->kinds) || read_list(&p->types) || read_list(&p->ops))
 		return -1;
-	return strcmp(p->schedules.text, "default") == 0 ? 0 : read_list(&p->schedules);
+	if (!p->schedules.text || strcmp(p->schedules.text, "default") == 0)
+		return 0;
+	return read_list(&p->schedules);
 }
 
 /* Whether there is such an operation: one element, one rank. */

@@ -183,7 +183,8 @@ static void put_head(struct perf_out *out)
 			out->latency ? "       min       avg       p50       p99" : "");
 	fprintf(f, "\n#%11s %12s %23s", "(B)", "(elements)", "");
 	for (unsigned int k = 0; k < 2; k++)
-		fprintf(f, " %10s %8s %8s %6s%s", "(us)", "(GB/s)", "(GB/s)", "",
+		fprintf(f, " %10s %8s %8s%s%s", "(us)", "(GB/s)", "(GB/s)",
+			out->latency || k == 0 ? "       " : "",
 			out->latency ? "      (us)      (us)      (us)      (us)" : "");
 	fputc('\n', f);
 }

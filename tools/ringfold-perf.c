@@ -214,8 +214,8 @@ static int prepare(struct perf *p)
 	p->data.rank = rf_comm_rank(p->carriers[0].comm);
 	p->data.ranks = p->out.ranks = rf_comm_ranks(p->carriers[0].comm);
 	if (p->root != PERF_ALL_ROOTS && p->root >= p->data.ranks) {
-		fprintf(stderr, "ringfold perf: --root %u: there are %u ranks, from 0\n", p->root,
-			p->data.ranks);
+		fprintf(stderr, "ringfold perf: --root %u: the last rank is %u\n", p->root,
+			p->data.ranks - 1);
 		return RF_EXIT_USAGE;
 	}
 	/* one element for each rank, even if that is more than the largest size */
@@ -283,7 +283,7 @@ static void leave(struct perf *p)
 int main(int argc, char **argv)
 {
 	static struct perf p = {
-		.min = 4,
+		.min = 8,
 		.max = 1 << 20,
 		.factor = 4,
 		.slots = 256,
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 		.kinds = {.option = "collective", .text = "all-reduce"},
 		.types = {.option = "type", .text = "fp32"},
 		.ops = {.option = "op", .text = "sum"},
-		.schedules = {.option = "schedule", .text = "default"},
+		.schedules = {.option = "schedule"},
 		.measure = {.iters = 20, .warmup = 3, .outstanding = 1},
 		.data = {.seed = 1},
 	};

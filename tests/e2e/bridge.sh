@@ -56,7 +56,7 @@ done
 check "the bare box on two interfaces" grep -q ready "$dir/box.log"
 
 export RF_DEVICE="net_af_packet0,iface=h%r" RF_STEERING=ring
-all "$bin/ringfold-perf" --max 256K --iters 3 --type all
+all "$bin/ringfold-perf" --max 256K --iters 3 --type fp32,bf16,fp16,int32 --out-of-place
 check "all-reduce over a Linux bridge" codes_are 0
 check "... correct" grep -q 'wrong elements: 0' "$dir/0.out"
 RF_MTU=4096 all "$bin/ringfold-perf" --min 100K --max 100K --iters 3
@@ -77,7 +77,7 @@ for r in 0 1; do
 done
 # mirror connections need no rule
 nft delete chain netdev ringfold s0
-RF_STEERING=mirror all "$bin/ringfold-perf" --max 256K --iters 3 --type all
+RF_STEERING=mirror all "$bin/ringfold-perf" --max 256K --iters 3 --type fp32,bf16,fp16,int32 --out-of-place
 check "no rule at all, mirror connections: all-reduce" codes_are 0
 check "... correct" grep -q 'wrong elements: 0' "$dir/0.out"
 box_stop

@@ -7,7 +7,7 @@ engine=${1:-model}
 . "$(dirname "$0")/lib.sh"
 box_start
 export RF_PCAP=$dir/rank%r.pcapng
-all "$bin/ringfold-perf" --min 4 --max 16K --factor 8 --iters 2 --type all
+all "$bin/ringfold-perf" --min 4 --max 16K --factor 8 --iters 2 --type fp32,bf16,fp16,int32 --out-of-place
 check "a run with captures" codes_are 0
 all "$tests/e2e_rank" twice
 check "groups that are created and destroyed" codes_are 0

@@ -74,6 +74,20 @@ expect 2 "fp32 has 4 bytes" perf --min 2 --type all
 expect 2 "bf16 has 2 bytes" perf --min 1 --type bf16
 expect 2 "--min <= --max" perf --min 8 --max 4
 expect 2 "takes no argument" perf now
+expect 2 '"al-reduce" is not one of all-reduce, reduce, .* did you mean all-reduce?' perf --collective al-reduce
+expect 2 '--collective: "" is not one of' perf --collective reduce,
+expect 2 '--type: "fp8" is not one of fp32, ' perf --type fp32,fp8
+expect 2 '--op: "product" is not one of sum, ' perf --op product
+expect 2 '--schedule: "tree" is not one of box, ring, ' perf --schedule box,tree
+expect 2 '--root: "x" is not a rank' perf --root x
+expect 2 '--root: "128" is not a rank' perf --collective reduce --root 128
+expect 2 "--root 1: the last rank is 0" perf --collective reduce --root 1
+expect 2 "no such operation with --type fp32" perf --op xor
+expect 2 "either --json or --csv, not both" perf --json --csv
+expect 2 "either --in-place or --out-of-place, not both" perf --in-place --out-of-place
+expect 2 "either --seconds or --total-seconds, not both" perf --seconds 1 --total-seconds 1
+expect 2 "either --flip or --no-check, not both" perf --flip --no-check
+expect 2 '--seconds: "fast" is not a valid TIME' perf --seconds fast
 expect 0 "wrong elements: 0" perf --min 2 --max 2 --type bf16
 
 [ $faults = 0 ] && echo "every exit code as it must be"

@@ -37,9 +37,9 @@ static int check_call(struct perf *p, const struct perf_carrier *by, const struc
 	if (ret || p->no_check)
 		return ret;
 	if (b->results) {
-		ret = perf_want(&p->data, c, &by->order);
-		if (ret)
-			return ret;
+		/* RF_ERR_INVALID would mean that the communicator refused the call */
+		if (perf_want(&p->data, c, &by->order))
+			return RF_ERR_INTERNAL;
 		if (p->flip && p->data.rank == 0)
 			b->result[b->results * rf_type_size(c->type) / 2] ^= 1;
 	}
@@ -275,6 +275,11 @@ static void leave(struct perf *p)
 	while (p->n_carriers)
 		rf_comm_destroy(p->carriers[--p->n_carriers].comm);
 	rf_context_destroy(p->ctx);
+	/* of a run that failed */
+	json_decref(p->out.head);
+	json_decref(p->out.results);
+	json_decref(p->out.intervals[0]);
+	json_decref(p->out.intervals[1]);
 	perf_data_free(&p->data);
 	free(p->measure.kept);
 	free(p->measure.kept_part);

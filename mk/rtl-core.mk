@@ -32,12 +32,12 @@ $(foreach p,2 4 8,$(eval $(call bench,core-$(p),$(BUILD)/vl/core-$(p)x4x512/Vrf_
 
 .PHONY: formal-ledger
 FORMAL_LEDGER := $(addprefix tests/formal/,nak.proof nak_una.proof tomb.proof held.proof ledger.proof ledger_selective.proof ledger_response.proof sched.proof \
-  pass_read.proof pass_reduce.proof)
+  form.proof pass_read.proof pass_reduce.proof)
 formal-ledger: $(GENERATED)
 	$(PROVE) $(FORMAL_LEDGER)
 FORMAL_TARGETS += formal-ledger
 FORMAL_PROOFS  += $(FORMAL_LEDGER)
-$(foreach p,nak tomb held,$(eval $(call test,formal-$p,$(PYTHON) tests/formal/lib/prove.py tests/formal/$p.proof)))
+$(foreach p,nak tomb held form,$(eval $(call test,formal-$p,$(PYTHON) tests/formal/lib/prove.py tests/formal/$p.proof)))
 
 # Bit flips in its memories: with parity nothing wrong is sent; without parity something is, which shows that the bench detects it.
 # $(call core_flip,PARITY)

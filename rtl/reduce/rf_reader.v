@@ -140,7 +140,7 @@ module rf_reader #(
   output wire                   idle
 `ifdef FORMAL
   ,
-  output wire [CREDIT_W+33:0]     f_kept
+  output wire [2*PORTS+GW+2*LW+PW+2*BANK_AW+CREDIT_W+66:0] f_state
 `endif
 );
 
@@ -246,10 +246,10 @@ module rf_reader #(
   wire        gives;
   wire        wants;
 `ifdef FORMAL
+  // What rf_reader_compare keeps.
   wire [14:0] f_tail;
   wire        f_giver;
-  wire [6:0]  f_kind;
-  wire [6:0]  f_form = (DIRECTED == 0) ? {prep_dtype_q, prep_op_q} : f_kind;
+  wire [25:0] f_stated;
 `endif
 
   rf_reader_compare #(.PORT(PORT), .PORTS(PORTS), .PW(PW), .FW(FW), .DIRECTED(DIRECTED)) compare (
@@ -259,7 +259,7 @@ module rf_reader #(
     .want(bad_want)
 `ifdef FORMAL
     ,
-    .f_tail(f_tail), .f_giver(f_giver), .f_kind(f_kind)
+    .f_tail(f_tail), .f_giver(f_giver), .f_stated(f_stated)
 `endif
   );
 
@@ -452,7 +452,12 @@ module rf_reader #(
   endgenerate
 
 `ifdef FORMAL
-  assign f_kept = {f_giver, f_form, 2'd0, run_valid_q, run_left_q, spacing_q, 4'd0, f_tail};
+  // In preparation; kept for the next lane; being read.
+  assign f_state = {prep_valid_q, prep_ready, prep_members_q, prep_block_q, prep_group_q, prep_lane_q, prep_first_q,
+                    prep_final_q, prep_level_q, prep_ref_q, prep_beat_q,
+                    bad_q, f_giver, f_stated, spacing_q, f_tail,
+                    run_valid_q, run_left_q, run_lane_q, run_beat_q, run_member_q, run_empty_q, run_level_q, run_dtype_q,
+                    run_op_q, run_first_q, run_final_q};
 `endif
 
   wire unused_bits = &{1'b0, apart_soon, up, length, THIS, said_dtype, said_op, earlier, prep_dtype_q, prep_op_q, g_directed, g_mark};

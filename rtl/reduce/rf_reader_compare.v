@@ -56,7 +56,7 @@ module rf_reader_compare #(
   ,
   output wire [14:0]         f_tail,
   output wire                f_giver,
-  output wire [6:0]          f_kind
+  output wire [25:0]         f_stated
 `endif
 );
 
@@ -162,7 +162,7 @@ module rf_reader_compare #(
 `ifdef FORMAL
       assign f_tail  = giver_q[14:0];
       assign f_giver = is_giver_q;
-      assign f_kind  = kind_q;
+      assign f_stated = {is_tagged_q, tagged_q[19:2], kind_q};
 `endif
     end else begin : g_plain
       reg  [FW-1:0] norm_q;
@@ -186,7 +186,7 @@ module rf_reader_compare #(
 `ifdef FORMAL
       assign f_tail  = norm_q[14:0];
       assign f_giver = 1'b1;
-      assign f_kind  = 7'd0;
+      assign f_stated = 26'd0;
 `endif
 
       wire unused_bits = &{1'b0, members, directed, index};

@@ -2,7 +2,8 @@
 // (reduce_caller.v). At an arbitrary port every launched pass begins at the reduction in its turn and delivers, one
 // after another, the beats of its lane from the first one of its slot on: as many as its packet has, and no others. Those
 // who gave are the operands: a lane without one is passed over, unless it is the final one of a packet that has operands.
-// Facts are arbitrary, of packets that the judge accepts: with an operand they are not empty, none is longer than the MTU.
+// Two ranks of a packet that disagree (type, operation, tag, length, two that give to a copy) are noticed and its result
+// is dropped. Facts are arbitrary, of packets that the judge accepts: with an operand they are not empty, none is longer than the MTU.
 `include "rf_regs.vh"
 
 module pass_read #(
@@ -42,6 +43,15 @@ module pass_read #(
   localparam BYTES_LOG2 = 3;
   localparam BANK_AW    = 4;
   localparam HDR_AW     = 4;
+  // Bits of the three parts of f_state of rf_reader, of what is told of a pass, and of that with {length, no operand}.
+  localparam PREP       = 2*PORTS + GW + LW + PW + BANK_AW + 6;
+  localparam KEPT       = 47;
+  localparam RUN        = LW + BANK_AW + 20;
+  localparam TOLD       = LW + 8;
+  localparam PASS       = TOLD + 14;
+  // Where the lane begins in the first part, and the members.
+  localparam LANE_AT    = BANK_AW + PW + 4;
+  localparam MEMBERS_AT = LANE_AT + LW + GW + PORTS;
 
   (* anyconst *) reg [GROUPS*32-1:0]          g_cfg;
   (* anyconst *) reg [GROUPS*32-1:0]          g_dbase;
@@ -55,6 +65,7 @@ module pass_read #(
   wire [GROUPS-1:0]             open;
   wire [GROUPS*LW-1:0]          next_lane;
   wire [GROUPS*24-1:0]          of;
+  wire [PORTS-1:0]              was_busy;
 
   pass_caller #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
@@ -64,7 +75,8 @@ module pass_read #(
     .g_ref(g_ref), .prep_busy(prep_busy), .valid(launch_valid), .member(launch_member), .block(launch_block),
     .group(launch_group), .lane(launch_lane), .index(launch_index), .first(launch_first), .final(launch_final),
     .level(launch_level), .dtype(launch_dtype), .op(launch_op), .ref_port(launch_ref), .beats(launch_beats),
-    .beat(launch_beat), .slot(launch_slot), .open(open), .next_lane(next_lane), .of(of));
+    .beat(launch_beat), .slot(launch_slot), .open(open), .next_lane(next_lane), .of(of),
+    .was_busy(was_busy));
 
   // Groups: a block of 2^level ports, as far as they exist; a rank in every lane; the first member is one of lane 0.
   genvar g;
@@ -93,9 +105,11 @@ module pass_read #(
 
   wire [PORTS-1:0]    run_frees;
   wire [PORTS-1:0]    differ;
+  wire [PORTS-1:0]    pack_valid;
+  wire [PORTS-1:0]    pack_drop;
   wire [PORTS-1:0]    fact_read;
   wire [PORTS-1:0]    beat_read;
-  wire [PORTS*5-1:0]  beat_addr;
+  wire [PORTS*(LW+BANK_AW)-1:0] beat_addr;
   wire [PORTS-1:0]    in_valid;
   wire [PORTS-1:0]    in_member;
   wire [PORTS-1:0]    in_empty;
@@ -106,7 +120,9 @@ module pass_read #(
   wire [PORTS-1:0]    in_final;
   wire [PORTS-1:0]    in_last;
   wire [PORTS-1:0]    idle;
-  wire [PORTS*40-1:0] kept;
+  wire [PORTS*PREP-1:0] prep;
+  wire [PORTS*KEPT-1:0] kept;
+  wire [PORTS*RUN-1:0] run;
   reg  [PORTS*43-1:0] facts;
   wire [31:0]         cfg   = g_cfg[launch_group*32 +: 32];
   wire [13:0]         most  = 14'd1 << cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
@@ -114,27 +130,25 @@ module pass_read #(
   generate
     for (p = 0; p < PORTS; p = p + 1) begin : g_port
       // Outputs that this proof does not use.
-      wire [4:0]  fact_addr;
+      wire [LW+3:0] fact_addr;
       wire        hdr_read;
-      wire [4:0]  hdr_addr;
+      wire [LW+3:0] hdr_addr;
       wire        copy_valid;
       wire        copy_repeat;
       wire        copy_ackreq;
       wire        copy_directed;
       wire        copy_wants;
       wire        copy_mark;
-      wire        pack_valid;
       wire        pack_room;
       wire [4:0]  pack_copies;
       wire [4:0]  pack_fulls;
-      wire        pack_drop;
       wire [5:0]  pack_length;
       wire [14:0] pack_tail;
       wire [5:0]  pack_beats;
       wire [4:0]  pack_hdrs;
       wire        bad_valid;
       wire        bad_group;
-      wire        bad_lane;
+      wire [LW-1:0] bad_lane;
       wire [23:0] bad_index;
       wire [1:0]  bad_what;
       wire [31:0] bad_got;
@@ -156,19 +170,19 @@ module pass_read #(
         .launch_op(launch_op), .launch_ref(launch_ref), .launch_lanes(5'd1), .launch_beats(launch_beats),
         .launch_beat(launch_beat), .launch_slot(launch_slot), .prep_busy(prep_busy[p]), .run_free(run_frees[p]),
         .run_frees(run_frees), .differs(differ[p]), .differ(differ), .fact_read(fact_read[p]), .fact_addr(fact_addr),
-        .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read[p]), .beat_addr(beat_addr[p*5 +: 5]),
+        .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read[p]), .beat_addr(beat_addr[p*(LW+BANK_AW) +: LW+BANK_AW]),
         .in_valid(in_valid[p]), .in_member(in_member[p]), .in_empty(in_empty[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]),
         .in_op(in_op[p*3 +: 3]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
         .fact_bad(1'b0), .beat_bad(1'b0),
         .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
         .copy_mark(copy_mark), .bad_what(bad_what), .bad_got(bad_got), .bad_want(bad_want), .unmark_valid(unmark_valid),
         .unmark_group(unmark_group),
-        .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop),
+        .pack_valid(pack_valid[p]), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop[p]),
         .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
         .bad_valid(bad_valid), .bad_group(bad_group), .bad_lane(bad_lane), .bad_index(bad_index), .end_valid(end_valid),
         .end_group(end_group), .idle(idle[p])
 `ifdef FORMAL
-        , .f_kept(kept[p*40 +: 40])
+        , .f_state({prep[p*PREP +: PREP], kept[p*KEPT +: KEPT], run[p*RUN +: RUN]})
 `endif
       );
 
@@ -180,43 +194,114 @@ module pass_read #(
     end
   endgenerate
 
-  wire [PORTS*4-1:0] beat;
-  wire [PORTS*4-1:0] beats;
-  wire [PORTS-1:0]   inside;
-  wire [PORTS-1:0]   more;
+  // What is in preparation, kept and being read at each port (f_state of rf_reader): {there, facts there, members, block,
+  // group, lane, first, final, level, first member, first beat}; {dropped, giver there, tag there, tag, type, operation,
+  // spacing, pad, length}; {there, beats left, lane, beat, member, empty, level, type, operation, first, final}.
+  wire [PORTS-1:0]    p_valid;
+  wire [PORTS-1:0]    p_ready;
+  wire [PORTS-1:0]    p_first;
+  wire [PORTS-1:0]    p_final;
+  wire [PORTS*GW-1:0] p_group;
+  wire [PORTS-1:0]    r_valid;
+  wire [PORTS-1:0]    r_first;
+  wire [PORTS-1:0]    r_final;
+  wire [PORTS-1:0]    r_member;
+  wire [PORTS-1:0]    r_empty;
+  wire [PORTS-1:0]    r_last;
+  wire [PORTS*2-1:0]  r_level;
+  wire [PORTS*4-1:0]  r_dtype;
+  wire [PORTS*3-1:0]  r_op;
+  wire [PORTS*6-1:0]  r_left;
+  wire [PORTS*4-1:0]  r_beat;
+  wire [PORTS*LW-1:0] r_lane;
+  wire [PORTS-1:0]    k_giver;
+
+  generate
+    for (p = 0; p < PORTS; p = p + 1) begin : g_state
+      assign {p_valid[p], p_ready[p]} = prep[p*PREP + MEMBERS_AT + PORTS +: 2];
+      assign p_group[p*GW +: GW]      = prep[p*PREP + LANE_AT + LW +: GW];
+      assign {p_first[p], p_final[p]} = prep[p*PREP + LANE_AT - 2 +: 2];
+      assign {r_valid[p], r_left[p*6 +: 6], r_lane[p*LW +: LW], r_beat[p*4 +: 4], r_member[p], r_empty[p], r_level[p*2 +: 2],
+              r_dtype[p*4 +: 4], r_op[p*3 +: 3], r_first[p], r_final[p]} = run[p*RUN +: RUN];
+      assign r_last[p]  = r_left[p*6 +: 6] == 6'd1;
+      assign k_giver[p] = kept[p*KEPT+45];
+    end
+  endgenerate
+
+  // The same requirements where the passes are read, two cycles before they come to the reduction.
+  wire [PORTS*4-1:0]  r_number;
+  wire [PORTS*4-1:0]  r_beats;
+  wire [PORTS-1:0]    r_inside;
+  wire [PORTS-1:0]    r_more;
+  wire [PORTS*11-1:0] r_same;
+  wire [PORTS*4-1:0]  r_ages;
+
+  reduce_caller #(.PORTS(PORTS), .BEATS_MAX(BEATS_MAX)) reading (
+    .clk(clk), .rst(rst), .in_valid(r_valid), .in_member(r_member), .in_empty(r_empty), .in_level(r_level), .in_dtype(r_dtype), .in_op(r_op),
+    .in_first(r_first), .in_final(r_final), .in_last(r_last), .beat(r_number), .beats(r_beats), .inside(r_inside), .more(r_more),
+    .same_as(r_same), .ages(r_ages));
+
+  wire [PORTS*4-1:0]  beat;
+  wire [PORTS*4-1:0]  beats;
+  wire [PORTS-1:0]    inside;
+  wire [PORTS-1:0]    more;
   wire [PORTS*11-1:0] same;
+  wire [PORTS*4-1:0]  ages;
 
   reduce_caller #(.PORTS(PORTS), .BEATS_MAX(BEATS_MAX)) reduce (
     .clk(clk), .rst(rst), .in_valid(in_valid), .in_member(in_member), .in_empty(in_empty), .in_level(in_level), .in_dtype(in_dtype), .in_op(in_op),
     .in_first(in_first), .in_final(in_final), .in_last(in_last), .beat(beat), .beats(beats), .inside(inside), .more(more),
-    .same_as(same));
+    .same_as(same), .ages(ages));
 
-  // One port: the pass in preparation, those on their way to the reduction, the one at the reduction.
+  // A packet in progress at a port: its first lane has begun, and a lane is in preparation or to come; its group.
+  wire [PORTS-1:0]    under;
+  wire [PORTS*GW-1:0] under_of;
+
+  // What comes to the reduction is what was read two cycles before.
+  reg [PORTS*39-1:0] d1_q;
+  reg [PORTS*39-1:0] d2_q;
+
+  generate
+    for (p = 0; p < PORTS; p = p + 1) begin : g_delayed
+      wire [25:0] state = {r_number[p*4 +: 4], r_beats[p*4 +: 4], r_inside[p], r_more[p], r_same[p*11 +: 11], r_ages[p*4 +: 4], r_valid[p]};
+      wire [12:0] side  = {r_empty[p], r_member[p], r_level[p*2 +: 2], r_dtype[p*4 +: 4], r_op[p*3 +: 3], r_first[p], r_final[p]};
+      wire [25:0] was   = d2_q[p*39 +: 26];
+      wire [12:0] its   = d2_q[p*39+26 +: 13];
+
+      always @(posedge clk)
+        if (rst) begin
+          d1_q[p*39 +: 39] <= {13'd0, 8'd0, 2'd0, r_same[p*11 +: 11], r_ages[p*4 +: 4], 1'b0};
+          d2_q[p*39 +: 39] <= {13'd0, 8'd0, 2'd0, 16'd0};
+        end else begin
+          d1_q[p*39 +: 39] <= {side, state};
+          d2_q[p*39 +: 39] <= d1_q[p*39 +: 39];
+        end
+
+      always @*
+        if (f_started && !rst) begin
+          assert (in_valid[p] == was[0] && inside[p] == was[17] && more[p] == was[16] && beat[p*4 +: 4] == was[25:22]);
+          if (in_valid[p]) assert (its == {in_empty[p], in_member[p], in_level[p*2 +: 2], in_dtype[p*4 +: 4], in_op[p*3 +: 3], in_first[p], in_final[p]});
+          if (inside[p] || more[p]) assert (same[p*11 +: 11] == was[15:5] && ages[p*4 +: 4] == was[4:1]);
+          if (more[p]) assert (beats[p*4 +: 4] == was[21:18]);
+        end
+    end
+  endgenerate
+
+  // One port: the pass in preparation, the one being read, those on their way to the reduction, the one at the reduction.
   (* anyconst *) reg [PW-1:0] at;
 
   always @* assume (rst == !f_started && at < PORTS);
 
   // {first beat of the slot, lane, group, operand here, first, final}: as told, the operand and the first lane still those
   // of the ranks.
-  wire [8:0]  told = {launch_beat, launch_lane, launch_group, launch_member[at], launch_first, launch_final};
+  wire [TOLD-1:0] told = {launch_beat, launch_lane, launch_group, launch_member[at], launch_first, launch_final};
   reg  [PORTS-1:0] members_q;
-  reg  [8:0]  prep_q;
+  reg  [TOLD-1:0] prep_q;
   reg         busy_q;
-  reg         s1_valid_q;
-  reg         s2_valid_q;
-  reg  [8:0]  s1_q;
-  reg  [8:0]  s2_q;
-  reg  [8:0]  now_q;
-  reg  [12:0] s1_plen_q;
-  reg  [12:0] s2_plen_q;
-  reg  [12:0] plen_q;
   // It began in the cycle before.
-  wire        begun = busy_q && !prep_busy[at];
+  wire        begun = busy_q && !p_valid[at];
 
   // Operands of the lane; those of the packet so far, and the length of its first one.
-  reg         s1_empty_q;
-  reg         s2_empty_q;
-  reg         now_empty_q;
   reg         had_q;
   reg  [12:0] had_plen_q;
   wire        had = had_q && !prep_q[1];
@@ -239,41 +324,55 @@ module pass_read #(
   wire        had_now  = begun ? has : had_q;
   wire [12:0] had_plen = begun ? has_plen : had_plen_q;
 
+  // The pass whose first beat is read now, as it must be, with {length, no operand}; it is kept until the next one.
+  wire        s0_valid = begun && (any || (prep_q[0] && has));
+  wire [PASS-1:0] s0   = {has_plen, !any, prep_q[TOLD-1:3], prep_q[2] && facts[at*43+42], !had, prep_q[0]};
+  reg  [PASS-1:0] s0_q;
+  wire [PASS-1:0] reads = s0_valid ? s0 : s0_q;
+
+  // The same one and two cycles later.
+  reg         s1_valid_q;
+  reg         s2_valid_q;
+  reg  [PASS-1:0] s1_q;
+  reg  [PASS-1:0] s2_q;
+  reg  [PASS-1:0] now_q;
+  reg  [PASS-1:0] reads1_q;
+  reg  [PASS-1:0] reads2_q;
+
   always @(posedge clk) begin
-    busy_q <= !rst && prep_busy[at];
+    busy_q <= !rst && p_valid[at];
     if (launch_valid[at]) prep_q <= told;
     if (launch_valid[at]) members_q <= launch_member;
     if (begun) {had_q, had_plen_q} <= {has, has_plen};
-    s1_valid_q <= !rst && begun && (any || (prep_q[0] && has));
+    if (s0_valid) s0_q <= s0;
+    s1_valid_q <= !rst && s0_valid;
     s2_valid_q <= !rst && s1_valid_q;
-    s1_q       <= {prep_q[8:3], prep_q[2] && facts[at*43+42], !had, prep_q[0]};
-    s1_empty_q <= !any;
-    s2_empty_q <= s1_empty_q;
+    s1_q       <= s0;
     s2_q       <= s1_q;
-    s1_plen_q  <= has_plen;
-    s2_plen_q  <= s1_plen_q;
     if (s2_valid_q) now_q <= s2_q;
-    if (s2_valid_q) {now_empty_q, plen_q} <= {s2_empty_q, s2_plen_q};
+    reads1_q   <= reads;
+    reads2_q   <= reads1_q;
   end
 
-  wire [8:0]  now  = s2_valid_q ? s2_q : now_q;
-  wire [12:0] plen = s2_valid_q ? s2_plen_q : plen_q;
-  wire        none = s2_valid_q ? s2_empty_q : now_empty_q;
+  wire [PASS-1:0] pass = s2_valid_q ? s2_q : now_q;
+  wire [TOLD-1:0] now = pass[TOLD-1:0];
+  wire [12:0] plen = pass[PASS-1 -: 13];
+  wire        none = pass[TOLD];
   wire [3:0]  k    = beat[at*4 +: 4];
 
   // What was read two cycles ago.
   reg        r1_q;
   reg        r2_q;
-  reg  [4:0] a1_q;
-  reg  [4:0] a2_q;
+  reg  [LW+BANK_AW-1:0] a1_q;
+  reg  [LW+BANK_AW-1:0] a2_q;
 
   always @(posedge clk) begin
     {r2_q, r1_q} <= rst ? 2'b00 : {r1_q, beat_read[at]};
-    a1_q <= beat_addr[at*5 +: 5];
+    a1_q <= beat_addr[at*(LW+BANK_AW) +: LW+BANK_AW];
     a2_q <= a1_q;
   end
 
-  wire [3:0] from = now[8:5] + k;
+  wire [3:0] from = now[TOLD-1 -: 4] + k;
 
   always @*
     if (f_started && !rst) begin
@@ -282,32 +381,90 @@ module pass_read #(
         assert (in_member[at] == now[2] && in_first[at] == now[1] && in_final[at] == now[0]);
         assert (in_empty[at] == none);
         assert (in_last[at] == ((k + 32'd1) << BYTES_LOG2 >= plen));
-        if (in_member[at]) assert (a2_q == {now[4], from});
+        if (in_member[at]) assert (a2_q == {now[4 +: LW], from});
       end
       assert (r2_q == (in_valid[at] && in_member[at]));
     end
 
-  // Invariants that make this inductive: values that are stable while a port is idle belong to the packet in progress
-  // there, if any.
-  always @*
-    if (f_started && !rst && idle[at] && more[at]) assert (had_now && had_plen == kept[at*40 +: 13]);
+  // Any rank of the packet before this one, and what it stated. If the two disagree, or two ranks before them have, then
+  // this rank says so, and the result is dropped.
+  (* anyconst *) reg [PW-1:0] x_port;
+  (* anyconst *) reg [LW-1:0] x_lane;
+  reg         x_was_q;
+  reg  [42:0] x_q;
+  reg         split_q;
+  reg         unlike_q;
 
-  reg         under_at;
+  wire [PORTS-1:0] in_block = g_block[prep_q[3]*PORTS +: PORTS];
+  wire        x_now    = prep_q[4 +: LW] == x_lane;
+  wire        x_before = x_now ? x_port < at && members_q[x_port] : x_was_q && !prep_q[1];
+  wire [42:0] x        = x_now ? facts[x_port*43 +: 43] : x_q;
+  wire [42:0] here     = facts[at*43 +: 43];
+  wire        kinds    = here[39:33] != x[39:33];
+  wire        tags     = here[40] && x[40] && here[32:15] != x[32:15];
+  wire        givers   = here[42] && x[42] && (here[14:0] != x[14:0] || here[35:33] == 3'd6);
+  wire        split    = split_q && !prep_q[1];
+  wire        unlike   = (differ & in_block) != 0;
+  // The same after the lane that began in the cycle before.
+  wire        split_now = begun ? split || unlike_q : split_q;
+  wire        x_was     = !begun ? x_was_q : x_now ? members_q[x_port] : x_was_q && !prep_q[1];
+  wire [42:0] x_fact    = (begun && x_now) ? facts[x_port*43 +: 43] : x_q;
 
-  always @* begin
-    under_at = 1'b0;
-    for (a = 0; a < GROUPS; a = a + 1)
-      if (open[a] && g_block[a*PORTS + at]) under_at = 1'b1;
+  always @* assume (x_port < PORTS);
+
+  always @(posedge clk) begin
+    unlike_q <= unlike;
+    split_q  <= split_now;
+    x_was_q  <= x_was;
+    x_q      <= x_fact;
   end
 
   always @*
-    if (f_started && !rst && idle[at] && under_at) assert (had_now == kept[at*40+39] && (!had_now || had_plen == kept[at*40 +: 13]));
+    if (f_started && !rst && p_valid[at] && p_ready[at]) begin
+      if (members_q[at] && x_before && !split && (kinds || tags || givers)) assert (differ[at]);
+      if (pack_valid[at] && (unlike || split)) assert (pack_drop[at]);
+    end
+
+  // Invariants that make this inductive. First this port: what is in preparation, kept and read is what was told.
+  wire [3:0] from_now = reads[TOLD-1 -: 4] + r_number[at*4 +: 4];
+
+  always @*
+    if (f_started && !rst) begin
+      if (p_valid[at]) assert (prep_q == {prep[at*PREP +: 4], prep[at*PREP+LANE_AT +: LW], p_group[at*GW +: GW], members_q[at], p_first[at], p_final[at]});
+      if (p_valid[at]) assert (members_q == prep[at*PREP+MEMBERS_AT +: PORTS]);
+      assert (s0_valid == (r_valid[at] && !r_inside[at]));
+      if (r_valid[at]) assert (reads[LW+3:0] == {r_lane[at*LW +: LW], reads[3], r_member[at], r_first[at], r_final[at]});
+      if (r_valid[at]) assert (reads[TOLD] == r_empty[at] && reads[PASS-1 -: 13] == kept[at*KEPT +: 13] && r_beat[at*4 +: 4] == from_now);
+      if (in_valid[at]) assert (pass == reads2_q);
+      if (under[at] && split_now) assert (kept[at*KEPT+46]);
+      if (under[at] && x_was && !split_now) begin
+        assert (kept[at*KEPT+19 +: 7] == x_fact[39:33] && (!x_fact[40] || kept[at*KEPT+26 +: 19] == {1'b1, x_fact[32:15]}));
+        if (x_fact[42]) assert (k_giver[at] && kept[at*KEPT +: 15] == x_fact[14:0]);
+      end
+      if (under[at]) assert (had_now == k_giver[at] && (!had_now || had_plen == kept[at*KEPT +: 13]));
+    end
+
+  // A lane is to come at a port, and the group.
+  reg  [PORTS-1:0]    to_come;
+  reg  [PORTS*GW-1:0] to_come_of;
+  integer             n;
+  integer             m;
+
+  always @* begin
+    to_come    = {PORTS{1'b0}};
+    to_come_of = {PORTS*GW{1'b0}};
+    for (n = 0; n < PORTS; n = n + 1)
+      for (m = 0; m < GROUPS; m = m + 1)
+        if (open[m] && g_block[m*PORTS + n]) begin
+          to_come[n]             = 1'b1;
+          to_come_of[n*GW +: GW] = m[GW-1:0];
+        end
+  end
 
   generate
     for (g = 0; g < GROUPS; g = g + 1) begin : f_group
       wire [31:0] mine  = g_cfg[g*32 +: 32];
       wire [4:0]  lanes = mine[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
-      wire [1:0]  deep  = mine[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
 
       always @*
         if (f_started && !rst && open[g]) assert (next_lane[g*LW +: LW] != 0 && next_lane[g*LW +: LW] < lanes);
@@ -316,47 +473,85 @@ module pass_read #(
           if (f_started && !rst && open[g] && open[l] && g != l)
             assert ((g_block[g*PORTS +: PORTS] & g_block[l*PORTS +: PORTS]) == 0);
       end
-      for (p = 0; p < PORTS; p = p + 1) begin : f_here
-        wire [12:0] words = (kept[p*40 +: 13] + 13'd7) >> BYTES_LOG2;
-        wire [8:0]  form  = {kept[p*40+32 +: 7], deep};
-
-        always @*
-          if (f_started && !rst && idle[p] && open[g] && g_block[g*PORTS + p])
-            assert (more[p] == kept[p*40+39] &&
-                    (!more[p] || (same[p*11 +: 9] == form && !same[p*11+10] && words == beats[p*4 +: 4] + 13'd1)));
-      end
-    end
-    // The readers of a packet in progress agree on what they keep, and on when its next pass may begin.
-    for (g = 0; g < GROUPS; g = g + 1) begin : f_equal
-      for (p = 1; p < PORTS; p = p + 1) begin : f_pair
-        always @*
-          if (f_started && !rst && open[g] && g_block[g*PORTS + p] && g_block[g*PORTS + p - 1] && idle[p] && idle[p-1])
-            assert (kept[p*40+32 +: 8] == kept[(p-1)*40+32 +: 8] && kept[p*40 +: 23] == kept[(p-1)*40 +: 23]);
-      end
     end
     for (p = 0; p < PORTS; p = p + 1) begin : f_port
-      wire [GROUPS-1:0] under;
-      wire [3:0]        spacing = kept[p*40+19 +: 4];
-      wire [5:0]        left    = kept[p*40+23 +: 6];
+      // In preparation: a lane of its group, and no other packet uses the port.
+      wire [PORTS-1:0] members = prep[p*PREP+MEMBERS_AT +: PORTS];
+      wire [3:0]       spacing = kept[p*KEPT+15 +: 4];
+      wire [PORTS-1:0] block   = prep[p*PREP+LANE_AT+LW+GW +: PORTS];
+      wire [GW-1:0]    of_prep = p_group[p*GW +: GW];
+      wire [LW-1:0]    lane    = prep[p*PREP+LANE_AT +: LW];
+      wire [31:0]      its     = g_cfg[of_prep*32 +: 32];
+      wire [4:0]       lanes   = its[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
 
-      for (g = 0; g < GROUPS; g = g + 1) begin : f_under
-        assign under[g] = open[g] && g_block[g*PORTS + p];
-      end
+      always @*
+        if (f_started && !rst && p_valid[p]) begin
+          assert (block[p] && block == g_block[of_prep*PORTS +: PORTS] && lane < lanes);
+          assert (members == g_members[(of_prep*LANES + lane)*PORTS +: PORTS] && prep[p*PREP+BANK_AW +: PW] == g_ref[of_prep*PW +: PW]);
+          assert (prep[p*PREP+BANK_AW+PW +: 2] == its[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]);
+          assert (p_first[p] == (lane == 0) && p_final[p] == (lane + 32'd1 == lanes));
+          assert (open[of_prep] == !p_final[p] && to_come[p] == !p_final[p]);
+          if (open[of_prep]) assert (to_come_of[p*GW +: GW] == of_prep && next_lane[of_prep*LW +: LW] == lane + 1'b1);
+        end
+
+      // prep_busy may be low in the cycle in which the pass begins, and only then.
+      always @*
+        if (f_started && !rst) begin
+          if (prep_busy[p]) assert (p_valid[p]);
+          if (p_valid[p] && !prep_busy[p])
+            assert (was_busy[p] && p_ready[p] && (block & r_valid) == 0 && (p_first[p] || spacing == 4'd0));
+        end
+
+      // Kept and being read.
+      assign under[p]             = p_valid[p] ? !p_first[p] : to_come[p];
+      assign under_of[p*GW +: GW] = p_valid[p] ? of_prep : to_come_of[p*GW +: GW];
+
+      wire [31:0] cfg_u   = g_cfg[under_of[p*GW +: GW]*32 +: 32];
+      wire [1:0]  deep    = r_valid[p] ? r_level[p*2 +: 2] : cfg_u[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
+      wire [12:0] words   = (kept[p*KEPT +: 13] + 13'd7) >> BYTES_LOG2;
+      wire [3:0]  age     = r_ages[p*4 +: 4];
+
       always @*
         if (f_started && !rst) begin
           assert (spacing < `RF_REDUCE_PASS_MIN);
-          if (kept[p*40+29]) assert (left != 0 && left <= BEATS_MAX);
-          if (idle[p]) assert (!inside[p] && more[p] == (under != 0 && kept[p*40+39]));
+          if (under[p] && !k_giver[p]) assert (spacing == 4'd0);
+          if ((under[p] && k_giver[p]) || r_valid[p]) assert (words != 0 && words <= BEATS_MAX);
+          if (r_valid[p]) begin
+            assert (k_giver[p] && r_left[p*6 +: 6] != 0 && words == r_left[p*6 +: 6] + r_number[p*4 +: 4]);
+            assert ({r_dtype[p*4 +: 4], r_op[p*3 +: 3]} == kept[p*KEPT+19 +: 7]);
+            assert (r_final[p] == !under[p] && r_first[p] == !r_more[p]);
+            if (under[p]) assert (r_level[p*2 +: 2] == cfg_u[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]);
+          end else assert (!r_inside[p] && r_more[p] == (under[p] && k_giver[p]));
+          if (r_more[p]) assert (words == r_beats[p*4 +: 4] + 13'd1 && r_same[p*11 +: 9] == {kept[p*KEPT+19 +: 7], deep});
+          if (r_more[p] && !r_inside[p]) assert (!r_same[p*11+10]);
+          if (r_valid[p] && !r_inside[p]) assert (spacing == `RF_REDUCE_PASS_MIN - 1);
+          else if (r_inside[p] || r_more[p])
+            assert (spacing == 4'd0 ? age >= `RF_REDUCE_PASS_MIN - 1 : spacing + age == `RF_REDUCE_PASS_MIN - 1);
         end
+
+      // All ports of a block agree.
+      for (l = 0; l < PORTS; l = l + 1) begin : f_pair
+        localparam [31:0] OTHER = l;
+        localparam [31:0] THIS  = p;
+        wire [2:0] base = THIS[2:0] & (3'b111 << r_level[p*2 +: 2]);
+
+        always @*
+          if (f_started && !rst && l != p) begin
+            if (p_valid[p] && block[l]) assert (prep[p*PREP +: PREP] == prep[l*PREP +: PREP] && prep_busy[p] == prep_busy[l]);
+            if (under[p] && g_block[under_of[p*GW +: GW]*PORTS + l]) assert (kept[p*KEPT +: KEPT] == kept[l*KEPT +: KEPT]);
+            if (r_valid[p] && OTHER >= base && OTHER < base + (8'd1 << r_level[p*2 +: 2]))
+              assert ({run[p*RUN+13 +: RUN-13], run[p*RUN +: 12]} == {run[l*RUN+13 +: RUN-13], run[l*RUN +: 12]});
+          end
+      end
     end
   endgenerate
 
   always @(posedge clk)
     if (f_started && !rst) begin
-      cover (in_valid[at] && in_last[at] && in_final[at] && now[4] && k == 4'd1 && at == 0);
+      cover (in_valid[at] && in_last[at] && in_final[at] && now[4 +: LW] != 0 && k == 4'd1 && at == 0);
       cover (in_valid == 2'b11 && in_first == 2'b01);
       cover (in_valid[at] && in_empty[at] && in_last[at] && k == 4'd1);
-      cover (in_valid[at] && in_first[at] && in_final[at] && now[4]);
+      cover (in_valid[at] && in_first[at] && in_final[at] && now[4 +: LW] != 0);
     end
 
 endmodule

@@ -24,10 +24,10 @@ module reduce_caller #(
   output wire [PORTS*4-1:0] beats,
   output wire [PORTS-1:0]   inside,
   output wire [PORTS-1:0]   more,
-  output wire [PORTS*11-1:0] same_as
+  output wire [PORTS*11-1:0] same_as,
+  // Cycles since the first beat of the last pass, at most 15.
+  output wire [PORTS*4-1:0] ages
 );
-
-  wire [PORTS*4-1:0] ages;
 
   genvar p;
   generate

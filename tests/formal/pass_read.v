@@ -186,8 +186,15 @@ module pass_read #(
 `endif
       );
 
-      always @(posedge clk)
-        if (fact_read[p]) facts[p*43 +: 43] <= fact_words[p*43 +: 43];
+      // The memory of the facts has an output register.
+      reg        read_q;
+      reg [42:0] word_q;
+
+      always @(posedge clk) begin
+        read_q <= fact_read[p];
+        if (fact_read[p]) word_q <= fact_words[p*43 +: 43];
+        if (read_q) facts[p*43 +: 43] <= word_q;
+      end
 
       always @*
         if (fact_read[p]) assume ((fact_words[p*43 +: 13] != 0) == fact_words[p*43+42] && fact_words[p*43 +: 13] <= most);

@@ -135,7 +135,8 @@ static json_t *group(const struct rf_view *v, const struct rf_fw_group *g)
 		rf_json_put(&o, "straggler", json_integer(straggler(fw, g)));
 		rf_json_put(&o, "unacknowledged_by", json_integer(unacknowledged_by(fw, g)));
 		rf_json_number(&o, "awaited_ms",
-			       g->awaited != RF_FW_NONE ? (uint32_t)fw->now_ms - g->head_ms : 0u);
+			       g->awaited != RF_FW_NO_MEMBER ? (uint32_t)fw->now_ms - g->head_ms
+							     : 0u);
 	}
 	rf_json_put(&o, "lag", lag(g));
 	rf_json_put(&o, "members", members(v, g));

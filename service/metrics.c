@@ -86,7 +86,7 @@ static void put_rank_lags(FILE *f, struct rf_fw *fw, const char *name, unsigned 
 		const struct rf_fw_member *m;
 
 		for (m = g->live ? rf_fw_first(fw, g) : NULL; m; m = rf_fw_next(fw, m)) {
-			bool awaited = g->awaited == (uint8_t)(m - fw->member);
+			bool awaited = g->awaited == (uint16_t)(m - fw->member);
 
 			put_labels(f, g, name);
 			fprintf(f, ",rank=\"%u\"} ", m->rank);

@@ -199,9 +199,9 @@ static int settle_counts(const struct sim_settings *s)
 			s->schedule);
 		return -1;
 	}
-	if (c->ranks < 1 || c->ranks > (box ? BOX_RANKS : RF_FABRIC_RANKS)) {
+	if (c->ranks < 1 || c->ranks > (box ? BOX_RANKS : RF_FABRIC_GROUP_RANKS)) {
 		fprintf(stderr, "--ranks: 1 to %u with the box, 1 to %u with --schedule ring\n",
-			BOX_RANKS, RF_FABRIC_RANKS);
+			BOX_RANKS, RF_FABRIC_GROUP_RANKS);
 		return -1;
 	}
 	if (box && c->lanes > BOX_LANES) {

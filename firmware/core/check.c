@@ -3,7 +3,8 @@
 
 static const char *check_slots(const struct rf_fw *fw)
 {
-	uint32_t beats = 0, heads = 0, hw = 0;
+	uint64_t hw = 0;
+	uint32_t beats = 0, heads = 0;
 
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
@@ -16,7 +17,7 @@ static const char *check_slots(const struct rf_fw *fw)
 		}
 		if (hw >> g->hw & 1u)
 			return "a hardware group owned twice";
-		hw |= 1u << g->hw;
+		hw |= UINT64_C(1) << g->hw;
 		size = 1u << rf_fw_group_beats_log2(fw, g->mtu_log2, g->slots_log2);
 		hsize = 1u << g->slots_log2;
 		if (g->dbase % size != 0 || g->hbase % hsize != 0)
@@ -62,7 +63,7 @@ static const char *check_members(const struct rf_fw *fw)
 		int rank = -1;
 		unsigned int joined = 0, left = 0, all = 0;
 
-		for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
+		for (uint16_t k = g->first; k != RF_FW_NO_MEMBER; k = fw->member[k].next) {
 			const struct rf_fw_member *m = &fw->member[k];
 
 			if (seen[k]++)
@@ -84,12 +85,12 @@ static const char *check_members(const struct rf_fw *fw)
 		if (g->live && joined != g->ranks)
 			return "a live group with ranks missing";
 	}
-	for (uint8_t k = fw->free_member; k != RF_FW_NONE; k = fw->member[k].next) {
+	for (uint16_t k = fw->free_member; k != RF_FW_NO_MEMBER; k = fw->member[k].next) {
 		if (seen[k]++)
 			return "a member both free and used";
 		found++;
 	}
-	return found == RF_FW_MEMBERS ? NULL : "a lost member";
+	return found == fw->members ? NULL : "a lost member";
 }
 
 /* The one entry of a key in the places where it may be; NULL if it has none or two. */
@@ -126,7 +127,7 @@ static bool has(const struct rf_fw_member *m, unsigned int put)
 
 static bool joined_from(const struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip)
 {
-	for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next)
+	for (uint16_t k = g->first; k != RF_FW_NO_MEMBER; k = fw->member[k].next)
 		if (!fw->member[k].mirror && fw->member[k].src_ip == ip)
 			return true;
 	return false;
@@ -157,7 +158,7 @@ static const char *check_table(const struct rf_fw *fw)
 
 		if (!rf_fw_group_active(g))
 			continue;
-		for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
+		for (uint16_t k = g->first; k != RF_FW_NO_MEMBER; k = fw->member[k].next) {
 			const struct rf_fw_member *m = &fw->member[k];
 			uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 			const struct rf_fw_entry *data =
@@ -207,7 +208,7 @@ static uint32_t doubles(const struct rf_fw *fw, const struct rf_fw_group *g)
 
 	if (g->flags & RF_CTL_J_OPEN_LOOP)
 		return 0;
-	for (uint8_t k = g->first; k != RF_FW_NONE; k = fw->member[k].next) {
+	for (uint16_t k = g->first; k != RF_FW_NO_MEMBER; k = fw->member[k].next) {
 		rings += !fw->member[k].mirror;
 		all++;
 	}

@@ -7,7 +7,8 @@
 #define BOX_ID 0x52464258u
 #define BOX_VERSION 1u
 
-_Static_assert(RF_FW_GROUPS_MAX <= 32u, "a bit per hardware group");
+_Static_assert(RF_FW_GROUPS_MAX <= 64u, "a bit per hardware group");
+_Static_assert(RF_FW_RECORDS < RF_FW_NONE, "numbers of records fit a byte");
 _Static_assert(RF_FW_HASH_BITS_MAX <= 15u, "numbers of places fit 16 bits");
 
 void rf_fw_cfg_default(struct rf_fw_cfg *cfg)
@@ -129,9 +130,11 @@ static bool has_salt(const struct rf_fw_cfg *cfg)
 static void clear_state(struct rf_fw *fw)
 {
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
-		memset(&fw->group[i], 0, sizeof(fw->group[i]));
+		/* The rest is written when a group is made. */
+		fw->group[i].state = RF_CTL_S_FREE;
+		fw->group[i].live = 0;
 		fw->group[i].hw = RF_FW_NONE;
-		fw->group[i].first = RF_FW_NONE;
+		fw->group[i].first = RF_FW_NO_MEMBER;
 	}
 	rf_fw_member_init(fw);
 	rf_fw_buddy_init(&fw->beats, fw->bank_log2);

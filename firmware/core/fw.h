@@ -21,19 +21,19 @@
  * line.
  */
 #ifndef RF_FW_GROUPS_MAX
-#define RF_FW_GROUPS_MAX 8u /* hardware groups in use at once, at most 32 */
+#define RF_FW_GROUPS_MAX 64u /* hardware groups in use at once, at most 64 */
 #endif
 #ifndef RF_FW_RECORDS
-#define RF_FW_RECORDS 16u /* groups known, including those that failed or ended recently */
+#define RF_FW_RECORDS 72u /* groups known, including those that failed or ended recently */
 #endif
 #ifndef RF_FW_RANKS_MAX
 #define RF_FW_RANKS_MAX 64u /* ranks of one group, at most RF_CTL_RANKS_MAX */
 #endif
 #ifndef RF_FW_MEMBERS
-#define RF_FW_MEMBERS 128u /* ranks of all groups together, at most 254 */
+#define RF_FW_MEMBERS 512u /* ranks of all groups together, at most 65,534 */
 #endif
 #ifndef RF_FW_HASH_BITS_MAX
-#define RF_FW_HASH_BITS_MAX 9u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
+#define RF_FW_HASH_BITS_MAX 10u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
 #endif
 
 #define RF_FW_LOG 32u      /* events kept in the log */
@@ -45,7 +45,8 @@
 #define RF_FW_NONCE_MS_MAX 60000u
 
 #define RF_FW_NEVER UINT64_MAX
-#define RF_FW_NONE 0xffu
+#define RF_FW_NONE 0xffu /* no hardware group, no port */
+#define RF_FW_NO_MEMBER 0xffffu
 #define RF_FW_PORTS 8u
 #define RF_FW_NO_JOB RF_CTL_JOB_OPERATOR /* the job number in entries that belong to no job */
 #define RF_FW_BUDDY_LEAVES 256u
@@ -210,14 +211,14 @@ struct rf_fw_command {
 };
 
 struct rf_fw_member {
-	uint8_t next; /* member of the next higher rank, or next free member; RF_FW_NONE: end of
-			 list */
+	uint16_t next; /* member of the next higher rank, or next free member; RF_FW_NO_MEMBER: end
+			  of list */
+	uint16_t peer; /* member that owns peer_ip */
 	uint8_t used;
 	uint8_t flags;     /* RF_CTL_RANK_* */
 	uint8_t destroyed; /* its queue pair no longer exists */
 	uint16_t rank;
 	uint8_t port, lane;
-	uint8_t peer;      /* member that owns peer_ip */
 	uint8_t put;       /* RF_FW_PUT_*: table entries made for it */
 	uint8_t notify;    /* a notice must be sent */
 	uint8_t from_port; /* port on which its last request arrived */
@@ -241,8 +242,8 @@ struct rf_fw_member {
 struct rf_fw_group {
 	uint8_t state; /* enum rf_ctl_state */
 	uint8_t hw; /* number of the hardware group and slot range that it holds, or RF_FW_NONE */
-	uint8_t first; /* member with the lowest rank */
 	uint8_t reason;
+	uint16_t first; /* member with the lowest rank */
 	uint16_t number, ranks, joined, left, flags;
 	uint16_t fail_rank;
 	uint32_t fail_index, fail_detail;
@@ -269,7 +270,7 @@ struct rf_fw_group {
 	uint64_t lag_us;
 	uint32_t head;    /* as last read; it has not moved since ... */
 	uint32_t head_ms; /* ... this millisecond (low word) */
-	uint8_t awaited;  /* member that holds it up, or RF_FW_NONE */
+	uint16_t awaited; /* member that holds it up, or RF_FW_NO_MEMBER */
 };
 
 struct rf_fw {
@@ -295,7 +296,7 @@ struct rf_fw {
 	uint8_t command_next;
 	uint8_t refused;  /* the current request has been refused */
 	uint8_t numbered; /* the current request has a member's new number: it works only once */
-	uint32_t hw_used; /* bit per hardware group */
+	uint64_t hw_used; /* bit per hardware group */
 	struct rf_fw_address address[RF_FW_PORTS];
 	uint64_t address_ms; /* next probe, announcement, or end of a claim */
 	uint64_t stall_ms;   /* next tick for live groups */
@@ -313,11 +314,12 @@ struct rf_fw {
 	uint8_t watched; /* value of HOLD_PORTS */
 	uint8_t blind; /* ports with silent ranks that are not watched because the table lacks room
 			*/
-	uint8_t hold_ended; /* frames dropped in the hold time may still have to be read */
-	uint8_t hold_full;  /* a held connection found no room in the table */
-	uint8_t records;    /* index after the last used element of group[] */
-	uint8_t free_member;
-	uint8_t notices; /* some member has a notice due */
+	uint8_t hold_ended;   /* frames dropped in the hold time may still have to be read */
+	uint8_t hold_full;    /* a held connection found no room in the table */
+	uint8_t records;      /* index after the last used element of group[] */
+	uint16_t free_member; /* RF_FW_NO_MEMBER: none has been given back */
+	uint16_t members;     /* index after the last element of member[] ever used */
+	uint8_t notices;      /* some member has a notice due */
 	struct rf_fw_buddy beats, hslots;
 	/*
 	 * rf_fw_init() zeroes the fields above; each of the parts below has its own initialisation.

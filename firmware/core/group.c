@@ -40,19 +40,19 @@ static void forget(struct rf_fw *fw, struct rf_fw_group *g)
 	 * From now on old requests of its members are not recognised as old. If their nonces could
 	 * still be valid they are made void, because a recorded JOIN must not start a group.
 	 */
-	if (g->first != RF_FW_NONE && fw->now_ms - last < 2u * fw->cfg.nonce_ms)
+	if (g->first != RF_FW_NO_MEMBER && fw->now_ms - last < 2u * fw->cfg.nonce_ms)
 		rf_fw_nonce_void(fw, g->job, 0);
 	rf_fw_member_drop_all(fw, g);
 	memset(g, 0, sizeof(*g));
 	g->hw = RF_FW_NONE;
-	g->first = RF_FW_NONE;
+	g->first = RF_FW_NO_MEMBER;
 	while (fw->records > 0 && fw->group[fw->records - 1u].state == RF_CTL_S_FREE)
 		fw->records--;
 }
 
 void rf_fw_group_spare_members(struct rf_fw *fw)
 {
-	while (fw->free_member == RF_FW_NONE) {
+	while (rf_fw_member_full(fw)) {
 		struct rf_fw_group *old = NULL;
 
 		for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
@@ -123,7 +123,7 @@ static void give_hw(struct rf_fw *fw, struct rf_fw_group *g)
 	rf_fw_buddy_free(&fw->beats, g->dbase,
 			 rf_fw_group_beats_log2(fw, g->mtu_log2, g->slots_log2));
 	rf_fw_buddy_free(&fw->hslots, g->hbase, g->slots_log2);
-	fw->hw_used &= ~(1u << g->hw);
+	fw->hw_used &= ~(UINT64_C(1) << g->hw);
 	g->hw = RF_FW_NONE;
 }
 
@@ -152,7 +152,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 {
 	struct rf_fw_group fresh = {.state = RF_CTL_S_JOINING,
 				    .hw = free_hw(fw),
-				    .first = RF_FW_NONE,
+				    .first = RF_FW_NO_MEMBER,
 				    .number = h->group,
 				    .job = h->job,
 				    .ranks = j->ranks,
@@ -166,7 +166,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				    .min_log2 = j->slots_min_log2,
 				    .deadline_ms = fw->now_ms + j->deadline_ms,
 				    .look_ms = fw->now_ms,
-				    .awaited = RF_FW_NONE};
+				    .awaited = RF_FW_NO_MEMBER};
 	struct rf_fw_group *g = spare_record(fw);
 	uint32_t most_log2;
 
@@ -189,7 +189,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 		forget(fw, g);
 	for (unsigned int r = 0; r < j->ranks; r++)
 		rf_ctl_mask_set(fresh.missing, r);
-	fw->hw_used |= 1u << fresh.hw;
+	fw->hw_used |= UINT64_C(1) << fresh.hw;
 	fresh.age = ++fw->age;
 	*g = fresh;
 	if (g - fw->group >= fw->records)
@@ -320,8 +320,8 @@ const struct rf_fw_member *rf_fw_group_lost(struct rf_fw *fw, struct rf_fw_group
 	own = where(fw, g, m);
 	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p)) {
 		struct place its;
-		bool receiver = m->peer == (uint8_t)(p - fw->member);
-		bool sender = p->peer == (uint8_t)(m - fw->member);
+		bool receiver = m->peer == rf_fw_member_number(fw, p);
+		bool sender = p->peer == rf_fw_member_number(fw, m);
 
 		if (p == m || !silent(fw, p))
 			continue;
@@ -375,7 +375,7 @@ static uint64_t next_look(const struct rf_fw *fw, const struct rf_fw_group *g)
 	uint32_t shortest = RF_CTL_LEASE_NONE;
 	unsigned int i;
 
-	for (i = g->first; i != RF_FW_NONE; i = fw->member[i].next)
+	for (i = g->first; i != RF_FW_NO_MEMBER; i = fw->member[i].next)
 		if (fw->member[i].lease_ms < shortest)
 			shortest = fw->member[i].lease_ms;
 	if (shortest == RF_CTL_LEASE_NONE)
@@ -476,11 +476,11 @@ static enum rf_ctl_reason reason_of(uint32_t cause)
  */
 static void discard_errors(struct rf_fw *fw)
 {
-	uint32_t live = 0;
+	uint64_t live = 0;
 
 	for (unsigned int i = 0; i < fw->records; i++)
 		if (fw->group[i].live)
-			live |= 1u << fw->group[i].hw;
+			live |= UINT64_C(1) << fw->group[i].hw;
 	for (unsigned int hw = 0; hw < fw->ngroups; hw++)
 		if (!(live >> hw & 1u))
 			rf_fw_write(fw, rf_fw_group_reg(hw, RF_GROUP_ERROR),

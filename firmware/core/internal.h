@@ -142,7 +142,8 @@ void rf_fw_conn_tick(struct rf_fw *fw);
 /* ---- member.c: ranks ---- */
 
 void rf_fw_member_init(struct rf_fw *fw);
-struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i); /* NULL for RF_FW_NONE */
+/* NULL for RF_FW_NO_MEMBER. */
+struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i);
 /* A group's member by rank, or NULL. */
 struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_group *g,
 				       unsigned int rank);
@@ -150,6 +151,18 @@ struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_grou
 struct rf_fw_member *rf_fw_member_add(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank);
 void rf_fw_member_drop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank);
 void rf_fw_member_drop_all(struct rf_fw *fw, struct rf_fw_group *g);
+
+/* Number of a member. */
+static inline uint16_t rf_fw_member_number(const struct rf_fw *fw, const struct rf_fw_member *m)
+{
+	return (uint16_t)(m - fw->member);
+}
+
+/* Whether no member is free. */
+static inline bool rf_fw_member_full(const struct rf_fw *fw)
+{
+	return fw->free_member == RF_FW_NO_MEMBER && fw->members == RF_FW_MEMBERS;
+}
 
 /* for (m = first; m; m = next) */
 static inline struct rf_fw_member *rf_fw_first(struct rf_fw *fw, const struct rf_fw_group *g)

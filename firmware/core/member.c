@@ -3,17 +3,14 @@
 
 #include "firmware/core/internal.h"
 
-_Static_assert(RF_FW_MEMBERS < RF_FW_NONE, "numbers of members fit a byte");
+_Static_assert(RF_FW_MEMBERS < RF_FW_NO_MEMBER, "numbers of members fit 16 bits");
 _Static_assert(RF_FW_RANKS_MAX <= RF_CTL_RANKS_MAX, "messages have room for all ranks");
 
 void rf_fw_member_init(struct rf_fw *fw)
 {
-	/* The rest of a member is zeroed when it is allocated. */
-	for (unsigned int i = 0; i < RF_FW_MEMBERS; i++) {
-		fw->member[i].used = 0;
-		fw->member[i].next = (uint8_t)(i + 1u < RF_FW_MEMBERS ? i + 1u : RF_FW_NONE);
-	}
-	fw->free_member = 0;
+	/* A member is zeroed when it is allocated, so the start costs nothing for each. */
+	fw->members = 0;
+	fw->free_member = RF_FW_NO_MEMBER;
 }
 
 struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i)
@@ -33,28 +30,34 @@ struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_grou
 }
 
 /* The list link that points to the rank, or would if the rank were in the list. */
-static uint8_t *link_to(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
+static uint16_t *link_to(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
 {
-	uint8_t *link = &g->first;
+	uint16_t *link = &g->first;
 
-	while (*link != RF_FW_NONE && fw->member[*link].rank < rank)
+	while (*link != RF_FW_NO_MEMBER && fw->member[*link].rank < rank)
 		link = &fw->member[*link].next;
 	return link;
 }
 
 struct rf_fw_member *rf_fw_member_add(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
 {
-	struct rf_fw_member *m = rf_fw_member_get(fw, fw->free_member);
-	uint8_t *link;
-	uint8_t self = fw->free_member;
+	struct rf_fw_member *m;
+	uint16_t *link;
+	uint16_t self = fw->free_member;
 
-	if (!m)
+	if (rf_fw_member_full(fw))
 		return NULL;
-	fw->free_member = m->next;
+	if (self == RF_FW_NO_MEMBER) {
+		self = fw->members++;
+		m = &fw->member[self];
+	} else {
+		m = &fw->member[self];
+		fw->free_member = m->next;
+	}
 	memset(m, 0, sizeof(*m));
 	m->used = 1;
 	m->rank = (uint16_t)rank;
-	m->peer = RF_FW_NONE;
+	m->peer = RF_FW_NO_MEMBER;
 	link = link_to(fw, g, rank);
 	m->next = *link;
 	*link = self;
@@ -63,8 +66,8 @@ struct rf_fw_member *rf_fw_member_add(struct rf_fw *fw, struct rf_fw_group *g, u
 
 void rf_fw_member_drop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int rank)
 {
-	uint8_t *link = link_to(fw, g, rank);
-	uint8_t self = *link;
+	uint16_t *link = link_to(fw, g, rank);
+	uint16_t self = *link;
 	struct rf_fw_member *m = rf_fw_member_get(fw, self);
 
 	if (!m || m->rank != rank)

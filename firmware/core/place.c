@@ -82,26 +82,26 @@ static const struct rf_fw_member *next_in_ring(struct rf_fw *fw, const struct rf
 
 /*
  * A ring rank's receiver: the next ring rank if it has the peer address, otherwise the lowest ring
- * rank that has it. RF_FW_NONE: none has it.
+ * rank that has it. RF_FW_NO_MEMBER: none has it.
  */
-static uint8_t peer_of(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m)
+static uint16_t peer_of(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m)
 {
 	const struct rf_fw_member *p = next_in_ring(fw, g, m);
 
 	if (p->src_ip == m->peer_ip)
-		return (uint8_t)(p - fw->member);
+		return rf_fw_member_number(fw, p);
 	for (p = rf_fw_first(fw, g); p; p = rf_fw_next(fw, p))
 		if (!p->mirror && p->src_ip == m->peer_ip)
-			return (uint8_t)(p - fw->member);
-	return RF_FW_NONE;
+			return rf_fw_member_number(fw, p);
+	return RF_FW_NO_MEMBER;
 }
 
 /* Finds each rank's receiver. A mirror rank is its own. */
 static bool find_peers(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank)
 {
 	for (struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
-		m->peer = m->mirror ? (uint8_t)(m - fw->member) : peer_of(fw, g, m);
-		if (m->peer == RF_FW_NONE) {
+		m->peer = m->mirror ? rf_fw_member_number(fw, m) : peer_of(fw, g, m);
+		if (m->peer == RF_FW_NO_MEMBER) {
 			*rank = m->rank;
 			return false;
 		}
@@ -268,7 +268,7 @@ static void end_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 
 bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m)
 {
-	uint8_t made[RF_FW_RANKS_MAX];
+	uint16_t made[RF_FW_RANKS_MAX];
 	struct rf_fw_member *p;
 	unsigned int n = 0;
 
@@ -281,7 +281,7 @@ bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct r
 			continue;
 		if (!put_data(fw, g, p, RF_STATE_JOINING))
 			break;
-		made[n++] = (uint8_t)(p - fw->member);
+		made[n++] = rf_fw_member_number(fw, p);
 	}
 	if (!p)
 		return true;

@@ -63,12 +63,13 @@ static void note_sample(struct rf_fw *fw, uint32_t status)
 }
 
 /*
- * The lowest rank that the head waits for while another rank is ahead; RF_FW_NONE if there is none.
+ * The lowest rank that the head waits for while another rank is ahead; RF_FW_NO_MEMBER if there is
+ * none.
  */
-static uint8_t awaited(struct rf_fw *fw, const struct rf_fw_group *g)
+static uint16_t awaited(struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	const struct rf_fw_member *m;
-	uint8_t who = RF_FW_NONE;
+	uint16_t who = RF_FW_NO_MEMBER;
 	bool ahead = false;
 
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
@@ -76,29 +77,29 @@ static uint8_t awaited(struct rf_fw *fw, const struct rf_fw_group *g)
 
 		if (rf_fw_read(fw, rf_fw_conn_reg(cid, RF_CONN_NEXT)) != g->head)
 			ahead = true;
-		else if (who == RF_FW_NONE)
-			who = (uint8_t)(m - fw->member);
+		else if (who == RF_FW_NO_MEMBER)
+			who = rf_fw_member_number(fw, m);
 	}
-	return ahead ? who : (uint8_t)RF_FW_NONE;
+	return ahead ? who : (uint16_t)RF_FW_NO_MEMBER;
 }
 
 static void look(struct rf_fw *fw, struct rf_fw_group *g)
 {
 	uint32_t head = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD));
 	uint32_t ms = (uint32_t)fw->now_ms - g->head_ms;
-	uint8_t who;
+	uint16_t who;
 
 	if (head != g->head) {
-		if (g->awaited != RF_FW_NONE)
+		if (g->awaited != RF_FW_NO_MEMBER)
 			note(g, &fw->member[g->awaited],
 			     ms > UINT32_MAX / 1000u ? UINT32_MAX : ms * 1000u);
 		g->head = head;
 		g->head_ms = (uint32_t)fw->now_ms;
-		g->awaited = RF_FW_NONE;
+		g->awaited = RF_FW_NO_MEMBER;
 		return;
 	}
 	who = awaited(fw, g);
-	if (who == RF_FW_NONE) /* no rank has begun: not a stall */
+	if (who == RF_FW_NO_MEMBER) /* no rank has begun: not a stall */
 		g->head_ms = (uint32_t)fw->now_ms;
 	else if (ms >= STALL_MS)
 		g->awaited = who;

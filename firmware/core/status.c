@@ -131,7 +131,7 @@ static void page_lag(struct rf_fw *fw, const struct rf_fw_group *g, unsigned int
 	p->awaited = RF_CTL_NO_RANK;
 	p->sum_us = g->lag_us;
 	memcpy(p->bin, g->lag, sizeof(p->bin));
-	if (g->live && g->awaited != RF_FW_NONE) {
+	if (g->live && g->awaited != RF_FW_NO_MEMBER) {
 		p->awaited = fw->member[g->awaited].rank;
 		p->awaited_ms = (uint32_t)fw->now_ms - g->head_ms;
 	}
@@ -183,7 +183,7 @@ static void page_box(struct rf_fw *fw, unsigned int port)
 		p->hold = fw->hold_full ? RF_CTL_HOLD_FULL : RF_CTL_HOLD_LASTS;
 		p->hold_ms = rf_fw_hold_left(fw);
 	}
-	for (uint32_t used = fw->hw_used; used != 0; used &= used - 1u)
+	for (uint64_t used = fw->hw_used; used != 0; used &= used - 1u)
 		p->groups_used++;
 	p->connections = fw->entries;
 	p->tombstones = fw->tombstones;

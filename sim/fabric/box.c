@@ -35,7 +35,7 @@ struct rf_box {
 	uint64_t fw_after; /* cycle before which interrupts are ignored */
 	uint32_t epoch;
 	unsigned lives;
-	uint32_t moved;         /* hardware groups already moved to their start index */
+	uint64_t moved;         /* hardware groups already moved to their start index */
 	char wave[300];         /* waveform file of an engine after a reset */
 	uint64_t cycles_before; /* cycles of the engines before a reset */
 	uint64_t evaluated_before;
@@ -213,6 +213,8 @@ struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
 	b->f = f;
 	b->ops = cfg->engine;
 	rf_shape_cfg(&b->cfg, cfg->ports, cfg->lanes, cfg->width);
+	if (cfg->wide)
+		rf_shape_wide(&b->cfg);
 	b->cfg.seed = cfg->reset_seed ? cfg->reset_seed : cfg->seed;
 	b->cfg.waveform = cfg->wave;
 	b->period = PS_PER_SEC_KHZ / b->cfg.clock_khz;
@@ -274,7 +276,7 @@ bool rf_box_firmware_due(const struct rf_box *b)
 static void move_groups(struct rf_box *b)
 {
 	const struct rf_fw *fw = rf_sim_fw_native(b->fw);
-	uint32_t live = 0;
+	uint64_t live = 0;
 
 	if (b->f->cfg.start_index == 0 || !fw)
 		return;
@@ -283,7 +285,7 @@ static void move_groups(struct rf_box *b)
 
 		if (!g->live || g->hw == RF_FW_NONE)
 			continue;
-		live |= 1u << g->hw;
+		live |= UINT64_C(1) << g->hw;
 		if (b->moved >> g->hw & 1)
 			continue;
 		if (b->ops->move(b->engine, g->hw, b->f->cfg.start_index))

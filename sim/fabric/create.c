@@ -51,7 +51,9 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 	bool box = c->schedule != RF_RUN_RING;
 
 	if (c->ranks < 1 || c->ranks > RF_FABRIC_RANKS)
-		return "ranks: expected 1 to 128";
+		return "ranks: expected 1 to 512";
+	if (c->ranks / (c->groups > 1 ? c->groups : 1) > RF_FABRIC_GROUP_RANKS)
+		return "ranks: expected at most 128 in a group";
 	if (c->groups > 1 && c->ranks % c->groups != 0)
 		return "groups: all must have the same number of ranks";
 	if (box && !c->engine)

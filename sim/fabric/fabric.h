@@ -29,7 +29,8 @@
 #include "ringfold/ringfold.h"
 #include "sim/engine.h"
 
-#define RF_FABRIC_RANKS 128u
+#define RF_FABRIC_RANKS 512u
+#define RF_FABRIC_GROUP_RANKS 128u
 #define RF_FABRIC_PORTS 8u
 #define RF_NEVER UINT64_MAX
 #define RF_NOBODY UINT32_MAX
@@ -74,9 +75,10 @@ struct rf_fabric_cfg {
 	unsigned ports; /* 2..8 */
 	unsigned lanes;
 	unsigned width;
-	const char *wave;             /* FST file, or NULL */
-	bool no_jump;                 /* evaluate every clock */
-	unsigned bus_ns;              /* time for one register access by the firmware */
+	bool wide;        /* the model with 64 groups: BANK_AW 14, HDR_AW 10, HASH_BITS 10 */
+	const char *wave; /* FST file, or NULL */
+	bool no_jump;     /* evaluate every clock */
+	unsigned bus_ns;  /* time for one register access by the firmware */
 	enum rf_sim_fw_kind firmware; /* native, or the image for the box's processor ... */
 	unsigned cpu_khz;             /* ... which executes one instruction per clock */
 	uint64_t hold_ms;             /* hold time of the box after power-on and reset */

@@ -27,4 +27,13 @@ static inline void rf_shape_cfg(struct rf_engine_cfg *cfg, unsigned ports, unsig
 	cfg->clock_khz = 250000;
 }
 
+/* Many small groups: 64 of 16 slots of 1 KB, with 512 ranks together. */
+static inline void rf_shape_wide(struct rf_engine_cfg *cfg)
+{
+	cfg->groups = 64;
+	cfg->bank_log2 += 1;
+	cfg->hdr_log2 = 10;
+	cfg->hash_bits = 10;
+}
+
 #endif

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RF_SWITCH_PORTS 144u /* 8 x 16 ranks, 8 box ports, and spare ports */
-#define RF_SWITCH_MACS 1024u
+#define RF_SWITCH_PORTS 528u /* 512 ranks, 8 box ports, and spare ports */
+#define RF_SWITCH_MACS 4096u
 #define RF_SWITCH_NO_RULE UINT32_MAX
 #define RF_SWITCH_AGE_NS 300000000000u /* IEEE 802.1Q's default: 300 s */
 

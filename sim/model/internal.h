@@ -18,8 +18,8 @@
 
 #define MODEL_PORTS 8u
 #define MODEL_LANES 16u
-#define MODEL_GROUPS 32u
-#define MODEL_CONNS 4096u
+#define MODEL_GROUPS 64u
+#define MODEL_CONNS 8192u
 #define MODEL_HEADER 80u /* bytes of a frame stored in a header slot */
 #define MODEL_MTU 4096u
 #define MODEL_RX_QUEUE 64u

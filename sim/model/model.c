@@ -60,7 +60,7 @@ static const char *shape_fault(const struct rf_engine_cfg *c)
 	if (!power_of_two(c->width) || c->width < 64 || c->width > 512)
 		return "width must be 64, 128, 256 or 512";
 	if (c->groups < 1 || c->groups > MODEL_GROUPS)
-		return "groups must be 1..32";
+		return "groups must be 1..64";
 	if (!power_of_two(c->mtu_max) || c->mtu_max < 256 || c->mtu_max > MODEL_MTU)
 		return "the largest MTU must be 256, 512, 1024, 2048 or 4096";
 	if (c->bank_log2 < 4 || c->bank_log2 > 20)

@@ -94,12 +94,12 @@ static uint32_t box_read(void *arg, uint32_t addr)
 	if (addr < RF_GROUP_BASE)
 		return b->counter[(addr - RF_PORT_BASE) / RF_PORT_STRIDE]
 				 [(addr - RF_PORT_BASE) % RF_PORT_STRIDE / 4];
-	if (addr < RF_GROUP_BASE + 32u * RF_GROUP_STRIDE)
+	if (addr < RF_GROUP_BASE + RF_GROUP_COUNT * RF_GROUP_STRIDE)
 		return b->group[(addr - RF_GROUP_BASE) / RF_GROUP_STRIDE]
 			       [(addr - RF_GROUP_BASE) % RF_GROUP_STRIDE / 4];
 	if (addr >= RF_PUNT_DATA && addr < RF_PUNT_DATA + RF_PUNT_DATA_BYTES)
 		return rf_get_le32(b->punt[b->punt_head].data + (addr - RF_PUNT_DATA));
-	if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + 4096u * RF_CONN_STRIDE)
+	if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + RF_CONN_COUNT * RF_CONN_STRIDE)
 		return b->conn[(addr - RF_CONN_BASE) / RF_CONN_STRIDE]
 			      [(addr - RF_CONN_BASE) % RF_CONN_STRIDE / 4];
 	b->fault = "read of an address without a register";
@@ -355,12 +355,12 @@ static void box_write(void *arg, uint32_t addr, uint32_t value)
 		b->fault = "unaligned write";
 	if (addr < RF_PORT_BASE)
 		write_global(b, addr, value);
-	else if (addr >= RF_GROUP_BASE && addr < RF_GROUP_BASE + 32u * RF_GROUP_STRIDE)
+	else if (addr >= RF_GROUP_BASE && addr < RF_GROUP_BASE + RF_GROUP_COUNT * RF_GROUP_STRIDE)
 		write_group(b, (addr - RF_GROUP_BASE) / RF_GROUP_STRIDE,
 			    (addr - RF_GROUP_BASE) % RF_GROUP_STRIDE, value);
 	else if (addr >= RF_INJECT_DATA && addr < RF_INJECT_DATA + RF_INJECT_DATA_BYTES)
 		b->inject_word[(addr - RF_INJECT_DATA) / 4] = value;
-	else if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + 4096u * RF_CONN_STRIDE)
+	else if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + RF_CONN_COUNT * RF_CONN_STRIDE)
 		write_conn(b, (addr - RF_CONN_BASE) / RF_CONN_STRIDE,
 			   (addr - RF_CONN_BASE) % RF_CONN_STRIDE, value);
 	else
@@ -527,7 +527,7 @@ void fw_box_progress(struct fw_box *b, unsigned int record, uint32_t random)
 {
 	const struct rf_fw_group *g = &b->fw.group[record];
 
-	for (uint8_t i = g->live ? g->first : RF_FW_NONE; i != RF_FW_NONE;
+	for (uint16_t i = g->live ? g->first : RF_FW_NO_MEMBER; i != RF_FW_NO_MEMBER;
 	     i = b->fw.member[i].next) {
 		const struct rf_fw_member *m = &b->fw.member[i];
 		uint32_t *conn = b->conn[RF_FW_CID(g->hw, m->lane, m->port)];

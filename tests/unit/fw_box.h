@@ -13,10 +13,11 @@
 
 #include "firmware/core/fw.h"
 #include "firmware/target/linux/hal.h"
+#include "rf_regs.h"
 
 #define FW_BOX_IP 0x0a0000feu /* 10.0.0.254 */
 #define FW_BOX_FRAMES 256u
-#define FW_BOX_HASH_MAX 9u
+#define FW_BOX_HASH_MAX 10u
 #define FW_BOX_KHZ 250000u
 
 struct fw_box_frame {
@@ -46,8 +47,8 @@ struct fw_box {
 	uint32_t hash_ip, hash_key, hash_value;
 	uint32_t port_ip[8];
 	struct fw_box_entry table[2][1u << FW_BOX_HASH_MAX];
-	uint32_t group[32][16];
-	uint32_t conn[4096][16];
+	uint32_t group[RF_GROUP_COUNT][16];
+	uint32_t conn[RF_CONN_COUNT][16];
 	uint32_t counter[8][128];
 	uint32_t inject_word[256];
 	/*

@@ -305,7 +305,7 @@ static void test_lag(void **state)
 			send_ack(r, index, RF_CTL_SHIFT);
 		run(2);
 	}
-	for (uint8_t m = g->first; m != RF_FW_NONE; m = lab.fw.member[m].next) {
+	for (uint16_t m = g->first; m != RF_FW_NO_MEMBER; m = lab.fw.member[m].next) {
 		const struct rf_fw_member *member = &lab.fw.member[m];
 
 		if (member->rank == 2)

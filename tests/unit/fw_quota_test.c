@@ -207,7 +207,7 @@ static void test_half(void **state)
 		rf_fw_keys_most(&b->fw, keys[A].job, &s);
 		assert_int_equal(s.groups, all ? all : 4);
 		assert_int_equal(s.slots, all ? all : 256);
-		assert_int_equal(s.ranks, all ? all : 64);
+		assert_int_equal(s.ranks, all ? all : RF_FW_MEMBERS / 2);
 		assert_int_equal(s.entries, all ? all : 256);
 		assert_int_equal(s.bytes, all ? all : 256 << 10);
 		rf_fw_keys_most(&b->fw, keys[OPERATOR].job, &s);
@@ -315,7 +315,7 @@ static void test_page(void **state)
 	p = jobs(b, B, 0);
 	assert_int_equal(p->total, 1);
 	assert_int_equal(p->entry[0].job, keys[B].job);
-	assert_int_equal(p->entry[0].most.ranks, 64);
+	assert_int_equal(p->entry[0].most.ranks, RF_FW_MEMBERS / 2);
 	done(b);
 }
 

@@ -291,7 +291,7 @@ static void passed(struct world *w)
 			continue;
 		/* The record that holds one of its tokens. */
 		for (unsigned int k = 0; k < RF_FW_RECORDS; k++)
-			for (uint8_t m = w->b->fw.group[k].first; m != RF_FW_NONE;
+			for (uint16_t m = w->b->fw.group[k].first; m != RF_FW_NO_MEMBER;
 			     m = w->b->fw.member[m].next)
 				for (unsigned int r = 0; r < g->n; r++)
 					if (g->rank[r].joined &&
@@ -305,7 +305,8 @@ static void passed(struct world *w)
 
 			if (!p->joined || p->left || p->gone)
 				continue;
-			for (uint8_t m = f->first; m != RF_FW_NONE; m = w->b->fw.member[m].next)
+			for (uint16_t m = f->first; m != RF_FW_NO_MEMBER;
+			     m = w->b->fw.member[m].next)
 				if (w->b->fw.member[m].rank == r)
 					gone = (w->b->fw.member[m].flags & RF_CTL_RANK_GONE) != 0;
 			if (g->state == RF_CTL_S_DRAINING) {

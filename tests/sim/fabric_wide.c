@@ -1,0 +1,103 @@
+/*
+ * The box with many small groups: 64 of 8 ranks, 16 slots each, with the real firmware. They are
+ * made in turn, used in turn and all at once, ended, and made again. Every element of every result
+ * is compared with an independent sum.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/fabric/fabric.h"
+
+#define GROUPS 64u
+#define SIZE 8u
+#define TURN_NS (200 * RF_USEC)
+#define FIRST_NS (100 * RF_MSEC) /* all ranks have joined before the first group's turn */
+
+static struct rf_fabric *open_wide(bool mirror, unsigned groups)
+{
+	struct rf_fabric *f = NULL;
+	struct rf_fabric_cfg c;
+	char why[200];
+
+	rf_fabric_cfg_init(&c);
+	c.engine = rf_model_engine();
+	c.wide = true;
+	c.ports = SIZE;
+	c.lanes = groups > GROUPS ? 2 : 1;
+	c.groups = groups;
+	c.ranks = groups * SIZE;
+	c.slots = 16;
+	c.mtu = 1024;
+	c.type = RF_ARITH_FP32;
+	c.mirror = c.directed = c.store = mirror;
+	if (rf_fabric_create(&c, &f, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	return f;
+}
+
+/* Each group in its turn, then all at once. */
+static void work(struct rf_fabric *f, bool in_turn)
+{
+	for (unsigned r = 0; in_turn && r < GROUPS * SIZE; r++) {
+		uint64_t turn = FIRST_NS + r / SIZE * TURN_NS;
+
+		assert_int_equal(rf_fabric_step(f, r, RF_STEP_COMPUTE, turn), 0);
+		assert_int_equal(rf_fabric_step(f, r, RF_STEP_ALLREDUCE, 1000 + r / SIZE), 0);
+		assert_int_equal(rf_fabric_step(f, r, RF_STEP_WAIT, 0), 0);
+	}
+	assert_int_equal(rf_fabric_all(f, RF_STEP_BARRIER, 0), 0);
+	assert_int_equal(rf_fabric_allreduce(f, 8000), 0);
+	assert_int_equal(rf_fabric_allreduce(f, 333), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+}
+
+static void finish(struct rf_fabric *f)
+{
+	if (rf_fabric_run(f, rf_fabric_now(f) + 100 * RF_SEC) != 1 || !rf_fabric_good(f)) {
+		for (unsigned r = 0; r < GROUPS * SIZE; r++)
+			if (rf_fabric_rank(f, r)->text[0])
+				print_error("rank %u: %s\n", r, rf_fabric_rank(f, r)->text);
+		fail_msg("not good: %s", rf_fabric_why(f));
+	}
+	assert_int_equal(rf_fabric_settle(f, rf_fabric_now(f) + 10 * RF_SEC), 0);
+}
+
+static void all_groups(bool mirror)
+{
+	struct rf_fabric *f = open_wide(mirror, GROUPS);
+
+	work(f, true);
+	finish(f);
+	for (unsigned r = 0; r < GROUPS * SIZE; r++)
+		assert_int_equal(rf_fabric_restart(f, r, 1), 0);
+	work(f, false);
+	finish(f);
+	rf_fabric_destroy(f);
+}
+
+static void ring_ranks(void **state)
+{
+	(void)state;
+	all_groups(false);
+}
+
+static void mirror_ranks(void **state)
+{
+	(void)state;
+	all_groups(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ring_ranks),
+		cmocka_unit_test(mirror_ranks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -17,7 +17,7 @@ $(eval $(call c_lib,rf-api,$(addprefix host/api/,ranges.c lock.c memory.c comple
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.
 RF_VERSION := $(shell sed -n 's/^.define RF_VERSION_[A-Z]* //p' host/include/ringfold/ringfold.h | paste -sd.)
 # The public header, and its parts.
-PUBLIC_HEADERS := $(addprefix host/include/ringfold/,ringfold.h memory.h)
+PUBLIC_HEADERS := $(addprefix host/include/ringfold/,ringfold.h calls.h memory.h)
 # The version for programs that do not use the library.
 $(BUILD)/gen/rf_version.h: host/include/ringfold/ringfold.h
 	@mkdir -p $(@D)

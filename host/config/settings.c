@@ -34,7 +34,8 @@ const struct rf_setting rf_settings[] = {
 	{"RF_MTU", "1024", "payload bytes per packet: 256, 512, 1024, 2048 or 4096"},
 	{"RF_SCHEDULE", "box", "who adds: box or ring"},
 	{"RF_STEERING", "mirror",
-	 "how packets reach the box: mirror (its own addresses) or ring (a rule at each switch port)"},
+	 "how packets reach the box: mirror (its own addresses) or ring (a rule at each switch "
+	 "port)"},
 	{"RF_SLOTS", "64", "slots requested from the box, a power of two from 16"},
 	{"RF_SELECTIVE", "0", "1: only lost packets are sent again; not over verbs"},
 	{"RF_STRAGGLER", "0",

@@ -54,7 +54,7 @@ run() {
 run -n install-files PREFIX=/opt/rf | grep -q ldconfig || fail "ldconfig is not run"
 ! run -n install-files DESTDIR="$dir" | grep -q ldconfig || fail "ldconfig is run with DESTDIR"
 ! run -n install DESTDIR="$dir" | grep -i 'forced' || fail "make warns about jobs"
-[ "$(find "$place/include" -type f -printf '%f\n' | sort | xargs)" = "memory.h ringfold.h" ] || fail "other headers than the public ones are installed"
+[ "$(find "$place/include" -type f -printf '%f\n' | sort | xargs)" = "calls.h memory.h ringfold.h" ] || fail "other headers than the public ones are installed"
 export PKG_CONFIG_PATH=$place/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir
 cd "$dir" || exit 1
 # shellcheck disable=SC2046

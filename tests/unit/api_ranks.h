@@ -22,8 +22,8 @@ struct rank {
 	struct rf_context *ctx;
 	struct rf_comm *comm;
 	unsigned int met; /* calls of rank_meet() */
-	int ret;        /* the result of run(), or the first status that was not expected */
-	char text[600]; /* why */
+	int ret;          /* the result of run(), or the first status that was not expected */
+	char text[600];   /* why */
 };
 
 struct ranks {

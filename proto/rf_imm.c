@@ -1,7 +1,5 @@
 #include "proto/rf_imm.h"
 
-#include <stdio.h>
-
 #define KIND_ALL_REDUCE 1u
 #define KIND_REDUCE 2u
 #define KIND_REDUCE_SCATTER 4u
@@ -38,21 +36,29 @@ int rf_imm_reduces(unsigned int kind)
 	return kind == KIND_ALL_REDUCE || kind == KIND_REDUCE || kind == KIND_REDUCE_SCATTER;
 }
 
+/* Appends what fits, and ends the text. Returns its length. The firmware's folder has no printf. */
+static size_t append(char *text, size_t room, size_t at, const char *more)
+{
+	for (; *more && at + 1 < room; more++)
+		text[at++] = *more;
+	text[at] = '\0';
+	return at;
+}
+
 void rf_imm_text(uint32_t immediate, char *text, size_t room)
 {
 	unsigned int kind = immediate >> 28;
 	const char *name = rf_imm_kind_name(kind);
 	const char *type = rf_imm_type_name(immediate >> 4 & 15);
 	const char *op = rf_imm_op_name(immediate >> 8 & 15);
+	size_t at = append(text, room, 0, name ? name : "no collective");
 
-	type = type ? type : "an unknown type";
-	op = op ? op : "an unknown operation";
-	if (!name)
-		snprintf(text, room, "no collective");
-	else if (kind == KIND_BARRIER)
-		snprintf(text, room, "%s", name);
-	else if (rf_imm_reduces(kind))
-		snprintf(text, room, "%s of %s, %s", name, type, op);
-	else
-		snprintf(text, room, "%s of %s", name, type);
+	if (!name || kind == KIND_BARRIER)
+		return;
+	at = append(text, room, at, " of ");
+	at = append(text, room, at, type ? type : "an unknown type");
+	if (!rf_imm_reduces(kind))
+		return;
+	at = append(text, room, at, ", ");
+	append(text, room, at, op ? op : "an unknown operation");
 }

@@ -147,6 +147,8 @@ module rf_sched #(
   reg               s1_queued_q;
   reg  [GW-1:0]     s1_group_q;
   reg  [PW-1:0]     s1_port_q;
+  reg  [3:0]        s1_mtu_log2_q;
+  reg  [4:0]        s1_lanes_q;
   wire              go_first;
   wire              go_queued;
   wire              go_on;
@@ -205,14 +207,20 @@ module rf_sched #(
   wire              take_want  = (turn & ~from_queue) != {GROUPS{1'b0}};
   reg  [PORTS-1:0]  turn_port;
   reg  [PORTS-1:0]  turn_block;
+  reg  [3:0]        turn_mtu_log2;
+  reg  [4:0]        turn_lanes;
   integer           c;
   always @(*) begin
-    turn_port  = {PORTS{1'b0}};
-    turn_block = {PORTS{1'b0}};
+    turn_port     = {PORTS{1'b0}};
+    turn_block    = {PORTS{1'b0}};
+    turn_mtu_log2 = 4'd0;
+    turn_lanes    = 5'd0;
     for (c = 0; c < GROUPS; c = c + 1)
       if (turn[c]) begin
-        turn_port  = turn_port | pick[c*PORTS +: PORTS];
-        turn_block = turn_block | g_block[c*PORTS +: PORTS];
+        turn_port     = turn_port | pick[c*PORTS +: PORTS];
+        turn_block    = turn_block | g_block[c*PORTS +: PORTS];
+        turn_mtu_log2 = turn_mtu_log2 | g_cfg[c*32 + `RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
+        turn_lanes    = turn_lanes | g_cfg[c*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
       end
   end
 
@@ -227,8 +235,12 @@ module rf_sched #(
 
   always @(posedge clk)
     if (take_want || take_ask) begin
-      s1_group_q <= encode_group(turn);
-      s1_port_q  <= encode_port(turn_port);
+      s1_group_q    <= encode_group(turn);
+      s1_port_q     <= encode_port(turn_port);
+      // Selected here and not by group in s1, where the comparison with the room follows. They do not change while the
+      // group is live.
+      s1_mtu_log2_q <= turn_mtu_log2;
+      s1_lanes_q    <= turn_lanes;
     end
 
   always @(posedge clk)
@@ -256,6 +268,7 @@ module rf_sched #(
   ) starts (
     // Candidate.
     .first(s1_first_q), .queued(s1_queued_q), .group(s1_group_q), .port(s1_port_q),
+    .mtu_log2(s1_mtu_log2_q), .group_lanes(s1_lanes_q),
     // Groups.
     .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase),
     .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref), .ready(ready), .reserved(reserved),

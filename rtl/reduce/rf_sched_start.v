@@ -28,6 +28,9 @@ module rf_sched_start #(
   input  wire                          queued,
   input  wire [GW-1:0]                 group,
   input  wire [PW-1:0]                 port,
+  // Two fields of its group's CFG, on which the room that it needs depends.
+  input  wire [3:0]                    mtu_log2,
+  input  wire [4:0]                    group_lanes,
 
   // Groups (rf_group_regs).
   input  wire [GROUPS-1:0]             g_live,
@@ -145,14 +148,13 @@ module rf_sched_start #(
   // The group.
   wire [31:0]         cfg       = g_cfg[group*32 +: 32];
   wire [PORTS-1:0]    members   = g_ports[group*PORTS +: PORTS];
-  wire [3:0]          mtu_log2  = cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
   wire [3:0]          size_log2 = cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
   wire [31:0]         mtu_beats = (32'd1 << mtu_log2) >> BYTES_LOG2;
   wire [CREDIT_W-1:0] hdrs      = {{CREDIT_W-5{1'b0}}, lanes};
   wire                underway  = midway[group];
 
   assign block    = g_block[group*PORTS +: PORTS];
-  assign lanes    = cfg[`RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
+  assign lanes    = group_lanes;
   assign level    = cfg[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
   assign dtype    = cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
   assign op       = cfg[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS];

@@ -139,6 +139,10 @@ always @*
     // The candidate has exclusive use of its ports: no other candidate is selected for them, nor were they locked.
     assert (taken_q == ((s1_first_q || s1_queued_q) ? block : {PORTS{1'b0}}));
     assert ((taken_q & f_was_busy) == 0);
+    if (s1_first_q || s1_queued_q) begin
+      assert (s1_mtu_log2_q == f_cfg[s1_group_q*32 + `RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS]);
+      assert (s1_lanes_q == f_cfg[s1_group_q*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS]);
+    end
     assert (!(s1_first_q || s1_queued_q) || midway[s1_group_q] || (lock & block) == 0);
     assert (midway != 2'b11 || (f_block[PORTS-1:0] & f_block[2*PORTS-1:PORTS]) == 0);
   end

@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "check"))
 from ctl_vectors import siphash
 from report import FAILED, check
 
-BYTES = 0x140000
+BYTES = 0x180000
 CTRL, MAC_HI, MAC_LO, IP = 0x20, 0x24, 0x28, 0x2c
 PUNT_STATUS, PUNT_POP, INJECT = 0x60, 0x64, 0x68
 LAG_STATUS, LAG_CYCLES = 0x74, 0x78

@@ -37,7 +37,7 @@ exits 0 "ctl slots" "$ctl" slots
 check "... the quota counts: 256 of 512" says 0 "256 of 512 slots free"
 check "... and their owner" says 0 "^ *0 *256 .* 6776174 .*ready"
 exits 0 "ctl jobs" "$ctl" jobs
-check "... the job's use and quota" says 0 "^ *6776174 *1/1 *256/256 *8/64 *8/"
+check "... the job's use and quota" says 0 "^ *6776174 *1/1 *256/256 *8/256 *8/"
 exits 0 "ctl jobs by a job, in JSON" "$ctl" jobs --job 8 --key $other --json
 check "... only itself, half of the box" python3 -c "import json; t = json.load(open('$dir/0.err')); assert len(t) == 1 and (t[0]['job'], t[0]['groups'], t[0]['groups_most'], t[0]['slots_most']) == (8, 0, 4, 256)"
 exits 0 "ctl connections" "$ctl" connections

@@ -90,13 +90,13 @@ static void every_collective(void **state)
 /* As many connections as a rank can have. */
 static void all_ranks(void **state)
 {
-	struct rf_fabric_cfg c = cfg_of(RF_FABRIC_RANKS, true);
+	struct rf_fabric_cfg c = cfg_of(RF_FABRIC_GROUP_RANKS, true);
 	struct rf_fabric *f = open_fabric(&c);
 
 	(void)state;
 	for (unsigned k = 1; k <= RF_SCHEDULE_BARRIER; k++)
 		assert_int_equal(rf_fabric_collective(f, (enum rf_collective_kind)k, 77,
-						      RF_FABRIC_RANKS * 10),
+						      RF_FABRIC_GROUP_RANKS * 10),
 				 0);
 	(void)finish(f);
 }

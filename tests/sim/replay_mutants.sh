@@ -49,8 +49,10 @@ for word in all-reduce reduce broadcast reduce-scatter all-gather gather scatter
 	echo "a wrong bit, $word: seed $seed, exit code $rc"
 	[ $rc -eq 1 ] && grep -q "^seed $seed: .*wrong sums" "$tmp/out" || failed=1
 done
-for mutant in wants copy order; do
-	"$replay" --box-mutant $mutant --count 1000 1 > "$tmp/out" 2>&1
+# With the first seed: few hosts send a wrong index that only the box can notice.
+for case in wants:1 copy:1 order:3700; do
+	mutant=${case%:*}
+	"$replay" --box-mutant "$mutant" --count 1000 "${case#*:}" > "$tmp/out" 2>&1
 	rc=$?
 	found=$(grep "^seed " "$tmp/out" | head -n 1)
 	echo "box with $mutant: ${found:-NOT FOUND, exit code $rc}"

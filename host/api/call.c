@@ -120,18 +120,29 @@ static int group_check(struct rf_group *g, const struct rf_comm_call *call)
 
 _Static_assert(RF_REQUESTS_MAX == 64, "struct rf_group.used has a bit for each");
 
+/* The first free request, cleared; there is one. It stays free until request_used(). */
+static struct rf_request *request_free(struct rf_group *g) RF_REQUIRES(rf_context_class)
+{
+	struct rf_request *r = &g->requests[__builtin_ctzll(~g->used)];
+
+	memset(r, 0, sizeof(*r));
+	r->group = g;
+	return r;
+}
+
+static void request_used(struct rf_request *r) RF_REQUIRES(rf_context_class)
+{
+	r->group->used |= UINT64_C(1) << (r - r->group->requests);
+}
+
 int rf_request_start(struct rf_group *g, const struct rf_comm_call *call, struct rf_request **out)
 {
 	int ret = group_check(g, call);
 	struct rf_request *r;
-	unsigned int k;
 
 	if (ret)
 		return ret;
-	k = (unsigned int)__builtin_ctzll(~g->used);
-	r = &g->requests[k];
-	memset(r, 0, sizeof(*r));
-	r->group = g;
+	r = request_free(g);
 	r->call = *call;
 	ret = mem_take(r);
 	if (!ret && g->resume && !rf_comm_call_is_empty(g->comm, call))
@@ -142,7 +153,7 @@ int rf_request_start(struct rf_group *g, const struct rf_comm_call *call, struct
 		rf_request_mem_drop(r);
 		return ret;
 	}
-	g->used |= UINT64_C(1) << k;
+	request_used(r);
 	*out = r;
 	return RF_OK;
 }
@@ -170,17 +181,13 @@ int rf_request_alone(struct rf_comm *comm, const struct rf_comm_call *call, stru
 	struct rf_group *g = comm->group;
 	int ret = g->used == UINT64_MAX ? group_check(g, call) : rf_comm_call_alone(comm, call);
 	struct rf_request *r;
-	unsigned int k;
 
 	if (ret)
 		return ret;
-	k = (unsigned int)__builtin_ctzll(~g->used);
-	r = &g->requests[k];
-	memset(r, 0, sizeof(*r));
-	r->group = g;
+	r = request_free(g);
 	r->done = true;
 	r->call.batch = call->batch;
-	g->used |= UINT64_C(1) << k;
+	request_used(r);
 	rf_request_tell(r);
 	*out = r;
 	return RF_OK;

@@ -18,7 +18,7 @@
 #define TURN_NS (200 * RF_USEC)
 #define FIRST_NS (100 * RF_MSEC) /* all ranks have joined before the first group's turn */
 
-static struct rf_fabric *open_wide(bool mirror, unsigned groups)
+static struct rf_fabric *open_wide(bool mirror, bool flip)
 {
 	struct rf_fabric *f = NULL;
 	struct rf_fabric_cfg c;
@@ -28,9 +28,10 @@ static struct rf_fabric *open_wide(bool mirror, unsigned groups)
 	c.engine = rf_model_engine();
 	c.wide = true;
 	c.ports = SIZE;
-	c.lanes = groups > GROUPS ? 2 : 1;
-	c.groups = groups;
-	c.ranks = groups * SIZE;
+	c.lanes = 1;
+	c.groups = GROUPS;
+	c.ranks = GROUPS * SIZE;
+	c.flip = flip;
 	c.slots = 16;
 	c.mtu = 1024;
 	c.type = RF_ARITH_FP32;
@@ -69,7 +70,7 @@ static void finish(struct rf_fabric *f)
 
 static void all_groups(bool mirror)
 {
-	struct rf_fabric *f = open_wide(mirror, GROUPS);
+	struct rf_fabric *f = open_wide(mirror, false);
 
 	work(f, true);
 	finish(f);
@@ -92,11 +93,24 @@ static void mirror_ranks(void **state)
 	all_groups(true);
 }
 
+static void a_wrong_bit_is_found(void **state)
+{
+	struct rf_fabric *f = open_wide(true, true);
+
+	(void)state;
+	assert_int_equal(rf_fabric_allreduce(f, 333), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
+	assert_int_equal(rf_fabric_run(f, 100 * RF_SEC), 1);
+	assert_false(rf_fabric_good(f));
+	rf_fabric_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ring_ranks),
 		cmocka_unit_test(mirror_ranks),
+		cmocka_unit_test(a_wrong_bit_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ MUTANTS = {
     RED + "port_tx": [("enough       = run_q >= RESULTS[3:0]", "enough       = run_q > RESULTS[3:0]"),
                        ("(ack_turn || res_begins || !res_next[r])", "(res_begins || !res_next[r])"),
                        ("if (rst || on_q[ACK]) ack_turn_q", "if (rst) ack_turn_q"),
-                      ("!on_q[RES] && (res_p_valid || r != 0)", "!on_q[RES] && r != 0"), ("soon = res_next_beat ||", "soon ="),
+                      ("!on_q[RES] && (res_p_valid || r != 0)", "1'b0"), ("soon = res_next_beat ||", "soon ="),
                        ("(begins && on_q[RES] && res_next_copy)", "1'b0"),
                       ("run_q + 4'd1 == RESULTS[3:0])", "1'b0)"), ("{1'b0, share} - 5'd16", "5'd16"),
                        ("!credit_q[15] && !for_waits[result]", "1'b0"), ("may_for      = res_next[r] && ", "may_for      = "), ("on_q[FOR]) ? for_more", "on_q[FOR]) ? 1'b0"),

@@ -11,6 +11,7 @@ not measured stay). Parts:
   timing   the same flattened: LUTs, and the worst paths by the model of timing.py, with the source lines of their ends;
            `joined` is rf_judge with rf_ledger
   whole    the box in several sizes, hierarchy kept, without parity and with it
+  options  modules with one of their parameters at 0: what parity, selective groups and the like cost
   types    rf_reduce with different element types: what each of them costs
   ecp5     a small box by synth_ecp5
   speed    logic levels, and the frequency that nextpnr-ice40 reaches (an iCE40 HX8K: slow silicon with 4-input LUTs; the
@@ -46,6 +47,11 @@ WHOLE = [("%d ports, %s" % (p, "all types" if t == TYPES_16 else "32-bit types")
 PRICES = [("fp32, int32", TYPES_32, None), ("bf16, fp16", TYPES_16, TYPES_32)] + [
     (n, TYPES_16 | 1 << t, TYPES_16) for t, n in ((4, "uint32"), (5, "int64"), (6, "uint64"), (7, "fp64"), (8, "int8"), (9, "uint8"))] + [
     ("all ten", 0x3ff, TYPES_16)]
+# Parameters that can be switched off, and the modules in which they cost most.
+OPTIONS = [(m, p) for p, modules in (
+    ("PARITY", "rf_conn_table rf_ledger_port rf_repeatq rf_ackq rf_bank rf_reader rf_passthru rf_results rf_conn_static rf_tree_delay"),
+    ("SELECTIVE", "rf_ledger_port rf_judge_window"), ("MIRROR", "rf_ingress rf_judge rf_bank rf_results"),
+    ("DIRECTED", "rf_judge rf_bank rf_reader rf_results")) for m in modules.split()]
 # Limits of these boxes, in LUT.
 MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
 ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
@@ -149,15 +155,26 @@ def whole(name, parameters):
     return {**plain, "parity: LUT": kept["LUT"] - plain["LUT"], "parity: FF": kept["FF"] - plain["FF"]}
 
 
-PRICED, PRICING = {}, threading.Lock()
+MEASURED, MEASURING = {}, threading.Lock()
+
+
+def once(name, top, parameters):
+    """`size`, of which several rows of a table use the result."""
+    with MEASURING:
+        if name not in MEASURED:
+            MEASURED[name] = size(name, top, parameters)
+    return MEASURED[name]
+
+
+def option(module, parameter):
+    """A module with its default parameters, and with one of them 0: LUT, FF and LUT as RAM."""
+    on, off = once("option_" + module, module, {}), once("option_%s_%s" % (module, parameter), module, {parameter: 0})
+    return {c + end: found[c] for c in COLUMNS[:3] for end, found in (("", on), (" without", off))}
 
 
 def reduction(types):
-    """COLUMNS of rf_reduce with these types; each is measured once."""
-    with PRICING:
-        if types not in PRICED:
-            PRICED[types] = size("types_%x" % types, "rf_reduce", {"PORTS": 4, "WIDTH": 64, "PARITY": 0, "TYPES": types})
-    return PRICED[types]
+    """COLUMNS of rf_reduce with these types."""
+    return once("types_%x" % types, "rf_reduce", {"PORTS": 4, "WIDTH": 64, "PARITY": 0, "TYPES": types})
 
 
 def price(types, without):
@@ -279,6 +296,7 @@ HEADS = {"Modules": ["module"] + COLUMNS,
          "Timing": ["module", "LUT, flattened", "r>r ps", "levels", "in>r ps", "r>out ps", "in>out ps", "lines of r>r"],
          "The whole box": ["rf_core"] + COLUMNS + ["parity: LUT", "parity: FF"],
          "The whole box flattened": ["rf_core"] + COLUMNS + ["r>r ps", "levels", "lines of r>r", "CPU s", "MB"],
+         "Price of an option": ["module and parameter"] + [c + end for c in COLUMNS[:3] for end in ("", " without")],
          "Price of a type": ["types", "LUT", "FF", "LUT more", "FF more"],
          "A small box in an ECP5": ["rf_core", "LUT4 in all", "LUT4", "CCU2C", "DPR16X4", "FF", "DP16KD"],
          "Speed": ["module", "LUT6 levels", "iCE40 MHz"]}
@@ -294,6 +312,8 @@ NOTES = {
                      "For comparison: " + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`: mapped and measured as under Timing, so the LUT column is higher than that "
                                "of the whole box above. CPU s and MB are what Yosys needed.",
+    "Price of an option": "The modules in which a parameter costs most: with default parameters, and with this one 0. rf_lag, "
+                          "which LAG 0 leaves out, and rf_conn_mac, which MIRROR 0 leaves out, are under Modules.",
     "Price of a type": "rf_reduce with 4 ports of 64 bits, one lane, without parity; at 512 bits it is eight times as much, except "
                        "for the control. The first row is fp32 with int32. bf16 and fp16 are added to that, each of the others "
                        "to these four, and all six at once in the last row; the last two columns are the difference. 64-bit "
@@ -316,7 +336,8 @@ def wrapped(text):
 
 
 def write_page(page, table):
-    order = [os.path.basename(f)[:-2] for f in files()] + [n for n, _ in WHOLE] + [n for n, _, _ in PRICES]
+    order = ([os.path.basename(f)[:-2] for f in files()] + [n for n, _ in WHOLE] + [", ".join(o) for o in OPTIONS] +
+             [n for n, _, _ in PRICES])
     with open(page, "w") as f:
         f.write("# Sizes and speed\n\n%s\n" % wrapped(INTRO))
         for section, head in HEADS.items():
@@ -344,7 +365,7 @@ def complaints(key, now, page):
     return found + synth_rules.grown(page.get(key, {}), now)
 
 
-PARTS = ("modules", "timing", "whole", "types", "ecp5", "speed", "flat")
+PARTS = ("modules", "timing", "whole", "options", "types", "ecp5", "speed", "flat")
 
 
 def jobs_of(args, names):
@@ -365,6 +386,9 @@ def jobs_of(args, names):
         if part in parts:
             for n, p in table:
                 work[(section, n)] = (function, part + "_" + re.sub(r"\W+", "_", n), p)
+    if "options" in parts:
+        for module, parameter in OPTIONS:
+            work[("Price of an option", module + ", " + parameter)] = (option, module, parameter)
     if "types" in parts:
         for n, types, without in PRICES:
             work[("Price of a type", n)] = (price, types, without)

@@ -75,6 +75,15 @@ def check_yosys():
         expect("a script that fails", "it passed", "RuntimeError")
 
 
+def check_option():
+    """Both forms of a module are measured, and a row compares both with the page."""
+    found = synth.option("rf_repeatq", "PARITY")
+    expect("a module without parity is smaller", 0 < found["LUT without"] < found["LUT"], True)
+    key = ("Price of an option", "rf_repeatq, PARITY")
+    quiet("an option as in the page", synth.complaints(key, found, {key: dict(found)}))
+    complains("an option that costs more", synth.complaints(key, found, {key: {**found, "LUT": found["LUT"] / 2}}), "grown")
+
+
 def run(page, *args):
     done = subprocess.run([sys.executable, "-B", TOOL, "--page", page, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)
@@ -105,6 +114,7 @@ def main():
     check_rules()
     check_rows()
     check_yosys()
+    check_option()
     check_tool()
 
 

@@ -1,4 +1,5 @@
 /* The order of additions, computed on this machine: the bits that a group's results must have. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -10,8 +11,83 @@
 
 /* Elements handled at a time, so that the copies stay in the cache. */
 #define BLOCK 2048u
+/* The same in a tree of boxes, for the sum of each box. */
+#define BLOCK_TREE 64u
 /* The same, bytes, for each sum of a small vector. */
 #define DOUBLED 2048u
+
+/* The operands of one box: its ranks, and the boxes below it. */
+struct operands {
+	uint32_t n;
+	struct rf_place place[RF_RANKS_MAX];
+	const void *from[RF_RANKS_MAX];
+};
+
+static bool add_operand(struct operands *o, const struct rf_rank_place *place, const void *from)
+{
+	if (place->port > 7 || place->lane > 15 || o->n == RF_RANKS_MAX)
+		return false;
+	o->place[o->n] = (struct rf_place){(uint8_t)place->port, (uint8_t)place->lane};
+	o->from[o->n++] = from;
+	return true;
+}
+
+static bool is_tree(const struct rf_order *order)
+{
+	return order->size >= offsetof(struct rf_order, boxes) + sizeof(order->boxes) &&
+	       order->boxes != 0;
+}
+
+static bool tree_is_sound(const struct rf_order *order)
+{
+	if (order->size < sizeof(*order) || order->boxes > RF_BOXES_MAX)
+		return false;
+	for (unsigned int b = 1; b < order->boxes; b++)
+		if (order->above[b].parent >= b)
+			return false;
+	for (unsigned int r = 0; r < order->ranks; r++)
+		if (order->box[r] >= order->boxes)
+			return false;
+	return true;
+}
+
+/* Collects what box b adds: bytes from `offset` of its ranks, and the sums of the boxes below. */
+static bool tree_operands(const struct rf_order *order, unsigned int b, const void *const *inputs,
+			  size_t offset, uint64_t sums[][BLOCK_TREE], struct operands *o)
+{
+	o->n = 0;
+	for (unsigned int r = 0; r < order->ranks; r++)
+		if (order->box[r] == b &&
+		    !add_operand(o, &order->place[r], (const char *)inputs[r] + offset))
+			return false;
+	for (unsigned int c = b + 1; c < order->boxes; c++)
+		if (order->above[c].parent == b && !add_operand(o, &order->above[c].place, sums[c]))
+			return false;
+	return true;
+}
+
+/* From the leaves to the root: a box has a higher number than its parent. */
+static int apply_tree(const struct rf_order *order, enum rf_type type, enum rf_op op,
+		      const void *const *inputs, char *out, size_t count)
+{
+	uint64_t sums[RF_BOXES_MAX][BLOCK_TREE]; /* elements have 8 bytes at the most */
+	size_t size = rf_type_size(type);
+	struct operands o;
+
+	if (!tree_is_sound(order))
+		return RF_ERR_INVALID;
+	for (size_t at = 0; at < count; at += BLOCK_TREE) {
+		size_t n = count - at < BLOCK_TREE ? count - at : BLOCK_TREE;
+
+		for (unsigned int b = order->boxes; b-- > 0;)
+			if (!tree_operands(order, b, inputs, at * size, sums, &o) ||
+			    rf_order_reduce((enum rf_arith_type)type, (enum rf_arith_op)op, o.n,
+					    o.place, o.from, sums[b], n))
+				return RF_ERR_INVALID;
+		memcpy(out + at * size, sums[0], n * size);
+	}
+	return RF_OK;
+}
 
 static int apply_box(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		     const void *const *inputs, void *out, size_t count)
@@ -140,6 +216,8 @@ int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op o
 		ret = apply_doubling(order, type, reduce, inputs, out, count);
 	else if (order->schedule == RF_SCHEDULE_RING)
 		ret = apply_ring(order, type, reduce, inputs, out, count);
+	else if (is_tree(order))
+		ret = apply_tree(order, type, reduce, inputs, out, count);
 	else
 		ret = apply_box(order, type, reduce, inputs, out, count);
 	if (!ret && op == RF_AVERAGE)

@@ -66,6 +66,8 @@ static void finish(struct rf_fabric *f)
 		fail_msg("not good: %s", rf_fabric_why(f));
 	}
 	assert_int_equal(rf_fabric_settle(f, rf_fabric_now(f) + 10 * RF_SEC), 0);
+	if (rf_fabric_leak(f))
+		fail_msg("%s", rf_fabric_leak(f));
 }
 
 static void all_groups(bool mirror)

@@ -419,6 +419,7 @@ unsigned int rf_comm_ranks(const struct rf_comm *comm);
 int rf_comm_abort(struct rf_comm *comm);
 
 #define RF_RANKS_MAX 128u /* 8 ports of 16 lanes */
+#define RF_BOXES_MAX 64u  /* of a tree */
 #define RF_LAG_BINS 28u
 
 /* Which ranks were last, as measured by the box; see rf_comm_stragglers(). */
@@ -462,6 +463,18 @@ struct rf_order {
 	unsigned int ranks;
 	unsigned int mtu;                         /* payload bytes per packet */
 	struct rf_rank_place place[RF_RANKS_MAX]; /* of each rank; unused for the ring */
+	/*
+	 * A tree of boxes: how many there are; 0: one, and the members below are unused. Box 0 is
+	 * the root; the number of every other box is higher than that of its parent. Each box adds
+	 * its operands in its fixed order, rounds the sum to the type, and is one operand of its
+	 * parent, at a place that no rank of the parent has.
+	 */
+	unsigned int boxes;
+	unsigned char box[RF_RANKS_MAX]; /* of each rank: the one in which it has its place */
+	struct {
+		unsigned int parent;
+		struct rf_rank_place place; /* there */
+	} above[RF_BOXES_MAX];              /* of each box; that of box 0 is unused */
 };
 
 #define RF_ORDER_INIT                                                                              \
@@ -470,6 +483,15 @@ struct rf_order {
 		{                                                                                  \
 			{                                                                          \
 				0, 0                                                               \
+			}                                                                          \
+		},                                                                                 \
+			0, {0},                                                                    \
+		{                                                                                  \
+			{                                                                          \
+				0,                                                                 \
+				{                                                                  \
+					0, 0                                                       \
+				}                                                                  \
 			}                                                                          \
 		}                                                                                  \
 	}
@@ -484,8 +506,10 @@ int rf_comm_order(const struct rf_comm *comm, struct rf_order *order);
 /*
  * Computes on this machine, bit for bit, the result of rf_allreduce(): inputs[r] is the send buffer
  * of rank r, `count` elements each. With the box, rf_reduce() and rf_reduce_scatter() have the same
- * bits. `out` may be one of the inputs. order->size must cover the places of all its ranks. Source:
- * docs/reduction.md; for the ring docs/api.md. Errors: RF_ERR_INVALID.
+ * bits. `out` may be one of the inputs. order->size must cover the places of all its ranks, and the
+ * whole struct if it describes a tree. Source: docs/reduction.md; for the ring and for trees
+ * docs/api.md. Errors: RF_ERR_INVALID, also for a tree in which a box has no operand or a parent
+ * that is not before it.
  */
 int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		   const void *const *inputs, void *out, size_t count);

@@ -13,9 +13,10 @@ REPLAY   := $(BUILD)/bin/ringfold-replay
 REPLAY_4 := $(REPLAY) --ports 4 --lanes 2 --width 64
 REPLAY_8 := $(REPLAY) --ports 8 --lanes 1 --width 512
 REPLAY_2 := $(REPLAY) --ports 2 --lanes 1 --width 64
-# 1002548: two processes that are paused when the job ends.
+# 1002548: two processes that are paused when the job ends. 2003490: a rank has left, and its last ACK is lost. 2009324: a process is
+# paused while it asks for the MAC of its port.
 $(eval $(call test,replay-model,$(REPLAY_4) --count 600 --cover 1 && $(REPLAY_4) 1002548,$(REPLAY)))
-$(eval $(call test,replay-model-8,$(REPLAY_8) --count 300 10000 && $(REPLAY_2) --count 200 20000,$(REPLAY)))
+$(eval $(call test,replay-model-8,$(REPLAY_8) --count 300 10000 && $(REPLAY_8) 2003490 && $(REPLAY_8) 2009324 && $(REPLAY_2) --count 200 20000,$(REPLAY)))
 $(eval $(call test,replay-rtl,$(REPLAY_4) --engine rtl --count 5 1 && $(REPLAY_2) --engine rtl --count 10 20,$(REPLAY) $(call rtl_box,4,2,64) $(call rtl_box,2,1,64)))
 $(eval $(call test,replay-mutants,tests/sim/replay_mutants.sh $(REPLAY),$(REPLAY)))
 $(eval $(call test,replay-processes,tests/sim/replay_processes.sh $(REPLAY),$(REPLAY)))

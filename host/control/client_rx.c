@@ -6,12 +6,22 @@
 #include "proto/rf_bytes.h"
 #include "wire/arp.h"
 
+/*
+ * The next transmission happens at once. One that is overdue stays so: from that the client sees
+ * how long the process was stopped, and does not count that time.
+ */
+static void at_once(struct rf_client_timer *t, uint64_t now)
+{
+	if (t->due > now)
+		t->due = now;
+}
+
 /* The MAC of the port is known: the same JOIN goes there at once. */
 static void port_resolved(struct rf_client *c, uint64_t now, const uint8_t *mac)
 {
 	memcpy(c->port_mac, mac, 6);
 	c->port_mac_known = true;
-	c->req.due = now;
+	at_once(&c->req, now);
 }
 
 /*
@@ -141,15 +151,23 @@ static void on_group_page(struct rf_client *c, uint64_t now, const struct rf_ctl
 
 static void on_draining(struct rf_client *c, uint64_t now, const struct rf_ctl_reply *r)
 {
+	uint64_t next;
+
 	c->req.deadline = now + c->cfg.answer_ns;
 	if (r->result == RF_CTL_DRAINING || r->result == RF_CTL_ENDED) {
 		c->draining = r->u.draining;
 		c->have_draining = true;
 		c->left_acked = true;
-		/* Which other ranks have to leave is not urgent. */
-		c->req.interval = c->cfg.retry_max_ns;
-		if (c->req.due < now + c->cfg.retry_max_ns)
-			c->req.due = now + c->cfg.retry_max_ns;
+		/*
+		 * Which other ranks have to leave is not urgent. But they may still want ACKs and
+		 * results of this one, so the box must know that it is alive.
+		 */
+		next = rf_client_keepalive(c);
+		if (next > c->cfg.retry_max_ns)
+			next = c->cfg.retry_max_ns;
+		c->req.interval = next;
+		if (c->req.due < now + next)
+			c->req.due = now + next;
 		if (r->result == RF_CTL_ENDED)
 			c->state = RF_CLIENT_IDLE;
 	} else if (r->result == RF_CTL_FAILED) {
@@ -243,7 +261,7 @@ static bool on_nonce(struct rf_client *c, uint64_t now, const struct rf_ctl_head
 	if (query) {
 		c->query_nonce = h->nonce;
 		if (c->query == RF_CLIENT_Q_WAITING && h->nonce != before)
-			c->ask.due = now;
+			at_once(&c->ask, now);
 		return true;
 	}
 	c->answered = true;
@@ -251,9 +269,9 @@ static bool on_nonce(struct rf_client *c, uint64_t now, const struct rf_ctl_head
 		return true;
 	if (c->last_verb == h->verb && c->state == RF_CLIENT_FAILED) {
 		c->last_left = RF_CLIENT_LAST_WORDS;
-		c->last.due = now;
+		at_once(&c->last, now);
 	} else {
-		c->req.due = now;
+		at_once(&c->req, now);
 	}
 	return true;
 }

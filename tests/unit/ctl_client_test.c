@@ -208,7 +208,7 @@ static void test_keepalive(void **state)
 static void test_stands_still(void **state)
 {
 	struct rf_client c = script_ready_client();
-	struct rf_ctl_header h;
+	struct rf_ctl_header h, join;
 	struct rf_ctl_request q;
 	struct rf_ctl_reply r = script_group_page(RF_CTL_S_READY), w = script_waiting();
 	struct rf_ctl_status_req page = {.page = RF_CTL_PAGE_BOX};
@@ -274,6 +274,22 @@ static void test_stands_still(void **state)
 	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_JOIN);
 	assert_int_equal(script_reply(&c, t, &h, &w, script_key, 9), 1);
 	assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_STATUS);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_WAITING);
+	/* What it reads first demands the request at once: the time does not count either. */
+	w = script_failed(RF_CTL_R_NONCE, 3);
+	w.u.failed.rank = RF_CTL_NO_RANK;
+	c = script_client(true);
+	rf_client_join(&c, &script_join, 0);
+	assert_int_equal(rf_client_status(&c, &page, 0), 0);
+	script_request(&c, 0, &join, &q);
+	assert_int_equal(script_request(&c, 0, &h, &q), RF_CTL_STATUS);
+	join.nonce = 4711;
+	assert_int_equal(script_reply(&c, 14000 * MS, &join, &w, script_key, 9), 1);
+	assert_int_equal(script_request(&c, 14000 * MS, &h, &q), RF_CTL_JOIN);
+	assert_int_equal(h.nonce, 4711);
+	assert_int_equal(script_request(&c, 14000 * MS, &h, &q), RF_CTL_STATUS);
+	assert_int_equal(script_request(&c, 14000 * MS, &h, &q), 0);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
 	assert_int_equal(rf_client_query(&c), RF_CLIENT_Q_WAITING);
 }
@@ -358,13 +374,14 @@ static void test_leave(void **state)
 	struct rf_client c = script_ready_client();
 	struct rf_ctl_header h;
 	struct rf_ctl_request q;
-	struct rf_ctl_reply r;
+	struct rf_ctl_reply r, draining;
 
 	(void)state;
 	memset(&r, 0, sizeof(r));
 	r.result = RF_CTL_DRAINING;
 	r.u.draining.ranks = 4;
 	r.u.draining.left = 1;
+	draining = r;
 	assert_int_equal(rf_client_leave(&c, false, 2 * MS), 0);
 	assert_int_equal(script_request(&c, 2 * MS, &h, &q), RF_CTL_LEAVE);
 	assert_int_equal(h.flags, 0);
@@ -391,6 +408,19 @@ static void test_leave(void **state)
 	r = script_failed(RF_CTL_R_GROUP_UNKNOWN, 3);
 	script_reply(&c, 1003 * MS, &h, &r, script_key, 9);
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_IDLE);
+	/* Other ranks may still want its ACKs: it gives signs of life as before. */
+	c = script_ready_client();
+	c.ready.lease_ms = c.join.lease_ms = 300;
+	rf_client_leave(&c, false, 2 * MS);
+	script_request(&c, 2 * MS, &h, &q);
+	r = draining;
+	script_reply(&c, 3 * MS, &h, &r, script_key, 9);
+	for (uint64_t t = 3 * MS, next; t < 1000 * MS; t = next) {
+		next = rf_client_next_timeout(&c);
+		assert_in_range(next - t, 30 * MS, 75 * MS);
+		assert_int_equal(script_request(&c, next, &h, &q), RF_CTL_LEAVE);
+		script_reply(&c, next, &h, &r, script_key, 9);
+	}
 }
 
 static void test_abort(void **state)

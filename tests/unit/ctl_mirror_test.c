@@ -124,9 +124,39 @@ static void test_mirror(void **state)
 			assert_int_equal(a.dst_ip, SCRIPT_BOX_IP);
 }
 
+/*
+ * The process stands still for 14 s after it has asked for the port's MAC. The reply is in the
+ * receive ring and is read first; the JOIN that follows has its whole time for an answer.
+ */
+static void test_stands_still(void **state)
+{
+	struct rf_client c = mirror_client(0, 0);
+	uint8_t frame[RF_CLIENT_FRAME_MAX];
+	struct rf_ctl_addr a;
+
+	(void)state;
+	assert_true(next_frame(&c, MS, frame, &a) > 0);
+	assert_int_equal(rf_get_be16(frame + 12), 0x0806);
+	arp_reply(&c, 14000 * MS, PORT_IP, port_mac);
+	assert_true(next_frame(&c, 14000 * MS, frame, &a) > 0);
+	assert_int_equal(a.dst_ip, PORT_IP);
+	assert_int_equal(next_frame(&c, 14000 * MS, frame, &a), 0);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+	/* A box that is gone is still detected. */
+	for (uint64_t t = 14000 * MS; rf_client_state(&c) == RF_CLIENT_JOINING;) {
+		while (next_frame(&c, t, frame, &a) > 0)
+			;
+		assert_true(t < 19200 * MS);
+		if (rf_client_state(&c) == RF_CLIENT_JOINING)
+			t = rf_client_next_timeout(&c);
+	}
+	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_SILENT);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_mirror)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_mirror),
+					   cmocka_unit_test(test_stands_still)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

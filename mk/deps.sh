@@ -16,7 +16,7 @@ set -eu
 
 build='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-dev libpcap-dev libjansson-dev libisal-dev libnuma-dev coinor-libclp-dev libmicrohttpd-dev'
 demo='libunicorn-dev clang lld'
-test='libcmocka-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium gtkwave xvfb xauth'
+test='libcmocka-dev python3-cffi python3-numpy mypy libopenmpi-dev mpich libmpich-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium gtkwave xvfb xauth'
 interop='openvswitch-switch'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40'
 

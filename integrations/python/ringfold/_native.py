@@ -1,0 +1,51 @@
+"""The shared library, loaded by cffi, and what all modules need of it."""
+from __future__ import annotations
+
+from typing import Any, Callable, TypeVar
+
+import cffi
+
+from ._declared import CONSTANTS, DECLARATIONS
+
+LIBRARY = "libringfold.so.1"
+
+ffi = cffi.FFI()
+ffi.cdef(DECLARATIONS)
+
+
+def _load() -> Any:
+    try:
+        # stays loaded to the end: its threads may still run when the interpreter takes this module down
+        lib = ffi.dlopen(LIBRARY, ffi.RTLD_NOW | ffi.RTLD_NODELETE)
+    except OSError as error:
+        raise ImportError(f"ringfold: {error}: install the library, or set LD_LIBRARY_PATH to its folder") from error
+    version = ffi.string(lib.rf_version()).decode()
+    wanted = (CONSTANTS["RF_VERSION_MAJOR"], CONSTANTS["RF_VERSION_MINOR"])
+    if tuple(int(part) for part in version.split(".")[:2]) != wanted:
+        raise ImportError(f"ringfold: {LIBRARY} is version {version}; this package was made for {wanted[0]}.{wanted[1]}")
+    return lib
+
+
+lib: Any = _load()
+UINT_MAX = 0xFFFFFFFF
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def text_of(pointer: Any) -> str:
+    """A C string of the library."""
+    return str(ffi.string(pointer).decode(errors="replace")) if pointer else ""
+
+
+def callback(signature: str) -> Callable[[F], Any]:
+    """Makes a Python function a C function of this signature."""
+    made: Callable[[F], Any] = ffi.callback(signature)
+    return made
+
+
+def milliseconds(seconds: float | None) -> int:
+    """A time limit of this package as one of the library; None: the library's own."""
+    if seconds is None:
+        return UINT_MAX
+    if not seconds >= 0:
+        raise ValueError(f"timeout: {seconds} is negative")
+    return min(int(seconds * 1000 + 0.999), UINT_MAX - 1)

@@ -70,7 +70,7 @@ help:
 	@echo '  make lint       Verilog in three front ends, C in two compilers, format'
 	@echo '  make formal     proofs of the Verilog, each with a mutant that it kills'
 	@echo '  make synth      size and longest paths of every module, size of whole boxes; some hours (tests/rtl/synth.py --help)'
-	@echo '  make gate       benches of the Verilog against netlists by Yosys; 15 minutes (make gate-core: a small box)'
+	@echo '  make gate       benches of the Verilog against netlists by Yosys, and a small box; 20 minutes'
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
 	@echo '  make soak       seeded runs with faults: 20,000 with the model, 300 with the Verilog; hours'
 	@echo '  make fuzz       new inputs for codecs, firmware, host, model and Verilog, FUZZ_SECONDS=60 each'

@@ -76,7 +76,8 @@ mutate-unit: $(GENERATED)
 	$(PYTHON) tests/rtl/unit_mutants.py $(BUILD)/mutants/unit
 MUTATE_TARGETS += mutate-unit
 
-# The same benches against netlists of the modules; takes about 15 minutes. A small box: gate-core (mk/rtl-core.mk).
+# The same benches against netlists of the modules, and a small box against its own (GATE_CORE in mk/rtl-core.mk); takes about
+# 20 minutes.
 .PHONY: gate
 gate: $(GENERATED)
 	$(PYTHON) tests/rtl/gate.py $(GATE_BENCHES)

@@ -19,8 +19,10 @@ int main(int argc, char **argv)
 		}
 	} else if (what == "speed") {
 		speed(argc > 2 ? argv[2] : nullptr);
+	} else if (what == "simulation") {
+		simulation(argc > 2 ? argv[2] : nullptr);
 	} else {
-		fprintf(stderr, "usage: %s cases [SEED] | stress FIRST LAST | speed [JSON LINES]\n", argv[0]);
+		fprintf(stderr, "usage: %s cases [SEED] | stress FIRST LAST | speed | simulation [JSON LINES]\n", argv[0]);
 		return 2;
 	}
 	printf("ok\n");

@@ -3,8 +3,8 @@
 //   Vrf_core FIRST LAST [MEMORY]     runs of these seeds; MEMORY: only memories whose name contains
 //   this
 //
-// No frame with a correct ICRC may have wrong contents: no wrong sum, no wrong header, no ACK of a packet that was not
-// received. If a run does not complete, the box must have ended a group with PARITY or have stopped. The bench is also
+// Some ranks have mirror connections. No frame with a correct ICRC may have wrong contents: no wrong sum, no wrong header,
+// no ACK of a packet that was not received; what a mirror rank gets comes from its port and goes to its MAC. If a run does not complete, the box must have ended a group with PARITY or have stopped. The bench is also
 // built with PARITY = 0: there it must find wrong sums, which shows that it can detect them.
 #include <algorithm>
 
@@ -17,6 +17,8 @@ namespace
 
 const uint64_t MAC = 0x02005e000000;
 const unsigned PACKETS = 48;
+const uint32_t PORT_IP = 0x0a00fe00;   // of port 0; the others follow
+const uint64_t HOST = 0x02000000a000; // MAC of rank 0 of group 0 if it is a mirror rank; the others follow
 
 // A memory of the box: words of `bytes` bytes in the simulation, `bits` bits each.
 struct Memory {
@@ -116,6 +118,7 @@ std::vector<Memory> memories(Box &box)
 struct Flow {
 	Rank r;
 	unsigned k;
+	bool mirror = false;
 	uint32_t next = 0, acked = 0, expect = 0;
 	uint64_t timer = 0;
 	std::vector<bool> early = std::vector<bool>(PACKETS + 1);
@@ -161,18 +164,63 @@ class Run
 			unsigned first = n * rnd.below(PORTS / 2) * 2;
 			j.g.full(n ? 1 : LANES, first, n ? 2 : PORTS,
 				 rnd.chance(1, 2) ? 0x400000 : 0, seed + n);
-			j.g.live(box);
+			unsigned mirrors = rnd.below(3); // none, all, some
 			for (unsigned k = 0; k < j.g.ranks.size(); k++) {
 				Flow f;
+				f.mirror = mirrors == 1 || (mirrors == 2 && rnd.chance(1, 2));
+				if (f.mirror)
+					to_itself(j.g.ranks[k]);
 				f.r = j.g.ranks[k];
 				f.k = k;
 				j.flows.push_back(f);
 			}
+			live(j);
 			jobs.push_back(j);
 		}
 		box.on_tx = [this](unsigned port, const Sent &s2) { receive(port, s2.b); };
 		if (rnd.chance(1, 2))
 			box.on_ready = [this](unsigned) { return !rnd.chance(10, 100); };
+	}
+
+	// A mirror connection leads back to its own rank.
+	static void to_itself(Rank &r)
+	{
+		r.pip = r.ip;
+		r.pqpn = r.qpn;
+		r.pport = r.port;
+		r.shift = 0;
+	}
+
+	void live(const Job &j)
+	{
+		for (unsigned p = 0; p < PORTS; p++)
+			box.wr(RF_PORT_IP0 + 4 * p, PORT_IP + p);
+		for (const Flow &f : j.flows) {
+			uint64_t mac = f.mirror ? 1ull << 48 | host_of(f) : 0;
+
+			box.wr(Group::conn(f.r, RF_CONN_PEER_MAC_HI), static_cast<uint32_t>(mac >> 32));
+			box.wr(Group::conn(f.r, RF_CONN_PEER_MAC_LO), static_cast<uint32_t>(mac));
+			if (f.mirror)
+				box.hash(2, f.r.ip, f.r.qpn, f.r.cid(), RF_STATE_LIVE);
+		}
+		j.g.live(box);
+	}
+
+	static uint64_t host_of(const Flow &f)
+	{
+		return HOST + f.r.number;
+	}
+
+	// A frame of the rank, or of the successor that answers it, as it comes to the box.
+	static Bytes to_box(const Flow &f, Roce r)
+	{
+		if (f.mirror) {
+			r.sip = f.r.ip;
+			r.dip = PORT_IP + f.r.port;
+			r.smac = host_of(f);
+			r.dmac = MAC + f.r.port;
+		}
+		return r.frame();
 	}
 
 	// After the box has stopped: it restarts, its groups too, and all packets complete.
@@ -191,13 +239,14 @@ class Run
 		for (std::vector<bool> &t : box.taken)
 			t.assign(t.size(), false);
 		for (Job &j : jobs) {
-			j.g.live(box);
 			for (Flow &f : j.flows) {
 				Flow anew;
 				anew.r = f.r;
 				anew.k = f.k;
+				anew.mirror = f.mirror;
 				f = anew;
 			}
+			live(j);
 		}
 		end = box.cycle + 40000;
 		while (!done && box.cycle < end && wrong.empty())
@@ -270,13 +319,19 @@ class Run
 		uint32_t dip = static_cast<uint32_t>(get(b, at + 16, 4)),
 			 qpn = static_cast<uint32_t>(get(b, at + 33, 3));
 		bool is_ack = get(b, at + 28, 1) == 0x11;
+		uint32_t sip = static_cast<uint32_t>(get(b, at + 12, 4));
 		if (qpn >= 0xf00000 && dip >> 16 == 0x0a65)
 			return;
 		for (Job &j : jobs)
 			for (Flow &f : j.flows)
 				if (is_ack ? f.r.ip == dip && f.r.qpn == qpn
-					   : f.r.pip == dip && f.r.pqpn == qpn)
+					   : f.r.pip == dip && f.r.pqpn == qpn) {
+					if (f.mirror && (sip != PORT_IP + port || port != f.r.port ||
+							 get(b, 0, 6) != host_of(f)))
+						return fault("a frame of a mirror rank from another port or "
+							     "to another MAC");
 					return is_ack ? acked(j, f, b) : result(j, f, port, b);
+				}
 		fault("a frame for nobody");
 	}
 
@@ -312,7 +367,7 @@ class Run
 	void ack(Flow &f, uint8_t syndrome = 0x1f)
 	{
 		if (!lost())
-			box.send(f.r.pport, f.r.ack(f.expect, syndrome, f.expect & 0xffff).frame());
+			box.send(f.r.pport, to_box(f, f.r.ack(f.expect, syndrome, f.expect & 0xffff)));
 	}
 
 	void result(Job &j, Flow &f, unsigned port, const Bytes &b)
@@ -323,7 +378,10 @@ class Run
 
 		if (i >= PACKETS || port != f.r.port)
 			return fault("a result of no index or at another port");
-		Bytes want = f.r.data(i, expected(j.g, seed, i, j.bytes(seed, i))).frame();
+		Roce sum = f.r.data(i, expected(j.g, seed, i, j.bytes(seed, i)));
+		if (f.mirror)
+			sum.sip = PORT_IP + f.r.port;
+		Bytes want = sum.frame();
 		// The fields that the ICRC does not cover: AckReq, and the PSN, which has been checked.
 		for (size_t k :
 		     {size_t(36), size_t(37), size_t(38), size_t(39), size_t(1), size_t(8),
@@ -357,8 +415,8 @@ class Run
 	{
 		if (!lost())
 			box.send(f.r.port,
-				 f.r.data(i, payload_of(j.g, seed, f.k, i, j.bytes(seed, i)))
-					 .frame());
+				 to_box(f, f.r.data(i, payload_of(j.g, seed, f.k, i,
+								  j.bytes(seed, i)))));
 	}
 
 	bool step()

@@ -479,7 +479,9 @@ void full(uint32_t seed, std::vector<bool> &seen)
 		c.box.tx[p].clear();
 	}
 	c.box.on_ready = [](unsigned) { return false; };
-	for (int k = 0; k < 60; k++) {
+	// rf_ackq has room for 32 frames, and rf_egress for 32 beats: as many frames if a beat has 64 bytes.
+	const int acks = 80;
+	for (int k = 0; k < acks; k++) {
 		c.box.send(0, c.data(0, 1));
 		c.box.run(24);
 	}
@@ -487,7 +489,7 @@ void full(uint32_t seed, std::vector<bool> &seen)
 	if (!c.box.count(0, RF_CNT_BEHALF) || !c.box.count(0, RF_CNT_BEHALF_FULL))
 		die("ACKs on behalf have no end");
 	unsigned q = c.rank(1).pport;
-	for (int k = 0; k < 60; k++) {
+	for (int k = 0; k < acks; k++) {
 		c.box.send(q, c.rank(1).ack(5).frame());
 		c.box.run(8);
 	}

@@ -35,7 +35,8 @@
 #include "ringfold/ringfold.h"
 
 #define RF_TEXT_MAX 1024u
-#define RF_GROUPS_MAX 64u
+/* Of a context: 64 communicators, each with a second group. */
+#define RF_GROUPS_MAX 128u
 #define RF_NAME_ROOM (RF_NAME_MAX + 1u)
 #define RF_NS_PER_MS UINT64_C(1000000)
 #define RF_NEVER UINT64_MAX
@@ -66,6 +67,8 @@ struct rf_comm_call {
 	struct rf_batch *batch; /* its operands, owned by the call; NULL: it is none */
 	/* of its buffers; 0: not used */
 	size_t send_bytes, recv_bytes;
+	/* of all blocks: the same on all ranks, unless the counts are known to the root alone */
+	size_t all_bytes;
 };
 
 /* What a request waits for before its call is started. */
@@ -76,7 +79,9 @@ enum rf_request_stage {
 };
 
 struct rf_request {
-	struct rf_group *group;
+	struct rf_group *group; /* in whose list it is */
+	/* the one that carries its call: this or the larger one. NULL: not chosen yet */
+	struct rf_group *carrier RF_LOCKED;
 	bool done RF_LOCKED;
 	bool told RF_LOCKED; /* its completion has been made known (complete.c) */
 	int status RF_LOCKED;
@@ -135,16 +140,19 @@ struct rf_callback {
 
 /*
  * The connections of a communicator: a directed group at the box, or a ring. A communicator has
- * one, and a second one when a ring has taken over.
+ * one, a second one when a ring has taken over, and perhaps a larger one for large calls.
  */
 struct rf_group {
 	struct rf_comm *comm;
+	/* whose requests it carries: its own, or those of the communicator's first group */
+	struct rf_group *owner;
 	struct rf_group *next RF_LOCKED; /* of the context */
 	/* different from that of all other groups of the job; the same on all ranks */
 	unsigned int number;
 	char lane[RF_STORE_LANE_MAX]; /* of its gathers */
 	enum rf_schedule schedule;
 	struct rf_member *member;
+	unsigned int slots, least;  /* that it asks for at the box */
 	bool joined RF_LOCKED;      /* it has a place at the box */
 	struct rf_pair_roce roce;   /* its connections, ... */
 	struct rf_pair_verbs verbs; /* ... or these, when the context uses a NIC */
@@ -197,6 +205,33 @@ enum rf_job_state {
 	RF_JOB_UP,       /* it does not change */
 };
 
+enum rf_large_state {
+	RF_LARGE_NONE,   /* the first group carries all calls */
+	RF_LARGE_MAKING, /* the same, and the larger one is being made */
+	RF_LARGE_USED,   /* it carries the large calls from number `from` on */
+};
+
+/* The larger group of a communicator (large.c). */
+struct rf_large {
+	unsigned int slots; /* wanted; 0: large calls get no group of their own */
+	enum rf_large_state state RF_LOCKED;
+	struct rf_group *group RF_LOCKED; /* only while it is used */
+	uint32_t started RF_LOCKED;       /* large calls: their numbers begin at 1 */
+	uint32_t from RF_LOCKED;          /* USED: the first that it carries; NONE: that makes it */
+	uint32_t refused RF_LOCKED;       /* attempts in a row that were in vain */
+	uint64_t used_at RF_LOCKED;       /* when a large call last began or ended */
+	/* requests that wait until the ranks have agreed: places in requests[] of the first group
+	 */
+	bool holding RF_LOCKED;
+	uint8_t held[RF_REQUESTS_MAX] RF_LOCKED;
+	unsigned int held_first RF_LOCKED, n_held RF_LOCKED;
+	/* the thread that makes it and gives it back */
+	bool thread_on RF_LOCKED, thread_over RF_LOCKED;
+	pthread_t thread;
+	bool ending RF_LOCKED; /* the communicator is being destroyed */
+	atomic_bool cancel;
+};
+
 struct rf_comm {
 	struct rf_context *ctx;
 	struct rf_comm *next RF_LOCKED;
@@ -216,11 +251,9 @@ struct rf_comm {
 	uint16_t flags;              /* RF_CTL_J_* flags that are settings */
 	bool have_box_mac RF_LOCKED; /* learnt by an earlier group */
 	uint8_t box_mac[6] RF_LOCKED;
-	/*
-	 * What carries its calls. A larger group for large calls would stand beside it:
-	 * rf_comm_carrier() is where one of the two is chosen.
-	 */
+	/* what carries its calls, and what carries the large ones: rf_comm_carrier() chooses */
 	struct rf_group *group;
+	struct rf_large large;
 	unsigned int splits RF_LOCKED;
 	/* a group has failed: do not wait long for the others any more */
 	bool troubled RF_LOCKED;
@@ -262,6 +295,7 @@ struct rf_context {
 	/* when the box had no room, 0: it had; its answer then, and when a group last left it */
 	uint64_t full_at RF_LOCKED;
 	uint32_t full_box RF_LOCKED;
+	unsigned int full_slots RF_LOCKED; /* for so many and more; fewer may be free */
 	char full_text[RF_TEXT_MAX] RF_LOCKED;
 	uint64_t freed_at RF_LOCKED;
 	uint32_t next_qpn RF_LOCKED;
@@ -382,6 +416,10 @@ void rf_comm_call_finish(const struct rf_comm_call *call, unsigned int ranks);
 
 /* Starts the call of a request, or holds it until those before it are started. */
 int rf_request_launch(struct rf_request *request) RF_REQUIRES(rf_context_class);
+/* The ranks have agreed which group carries large calls: starts what has waited for that. */
+void rf_comm_release(struct rf_comm *comm) RF_REQUIRES(rf_context_class);
+/* The communicator has failed: so do the requests that wait for such an agreement. */
+void rf_comm_drop_held(struct rf_comm *comm) RF_REQUIRES(rf_context_class);
 /* Starts what can be started of those that are held; ends them if the group has failed. */
 void rf_group_pump(struct rf_group *group) RF_REQUIRES(rf_context_class);
 /* The counts of a request have arrived, or not. */
@@ -548,14 +586,29 @@ bool rf_room_soon(const struct rf_context *ctx) RF_REQUIRES(rf_context_class);
 
 /* ---- group.c ---- */
 
-/*
- * Makes a group of comm, together with its other ranks. lane: in addition to that of comm, "" for
- * none. On error the text is recorded.
- */
-int rf_group_make(struct rf_comm *comm, enum rf_schedule schedule, const char *lane,
-		  struct rf_group **out) RF_EXCLUDES(rf_context_class);
+/* What kind of group to make. */
+struct rf_group_want {
+	enum rf_schedule schedule;
+	const char *lane; /* in addition to that of the communicator; "" for none */
+	/* at the box; fewer than `least` slots are refused */
+	unsigned int slots, least;
+	/* a mirror rank asks for the port that this group has; NULL: the box chooses */
+	const struct rf_group *like;
+};
+
+/* Makes a group of comm, together with its other ranks. On error the text is recorded. */
+int rf_group_make(struct rf_comm *comm, const struct rf_group_want *want, struct rf_group **out)
+	RF_EXCLUDES(rf_context_class);
 /* Leaves and releases everything of a group, whatever its state. */
 void rf_group_end(struct rf_group *group, bool together) RF_EXCLUDES(rf_context_class);
+
+/* ---- large.c ---- */
+
+/* Under the lock, after a call has been started: begins to make the larger group if it needs one.
+ */
+void rf_large_wanted(struct rf_comm *comm) RF_REQUIRES(rf_context_class);
+/* Before the communicator is destroyed: gives the larger group back, together with the others. */
+void rf_large_end(struct rf_comm *comm) RF_EXCLUDES(rf_context_class);
 
 /* ---- fallback.c: the driver of host/member/fallback.h ---- */
 
@@ -593,7 +646,5 @@ const char *rf_steering_name(enum rf_steering steering);
  */
 int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n, bool by_program,
 		 struct rf_comm **out) RF_EXCLUDES(rf_context_class);
-/* The group that carries a call. */
-struct rf_group *rf_comm_carrier(const struct rf_comm *comm, const struct rf_comm_call *call);
 
 #endif

@@ -92,6 +92,7 @@ static void use(const struct check *k)
 		recv = 0;
 	k->call->send_bytes = send;
 	k->call->recv_bytes = recv;
+	k->call->all_bytes = k->all;
 }
 
 static const char *check_buffers(const struct check *k)

@@ -29,8 +29,9 @@ int rf_comm_run(struct rf_comm *comm, struct rf_comm_call *call)
 	if (comm->ranks == 1)
 		ret = rf_comm_call_alone(comm, call);
 	else
-		ret = rf_request_start(rf_comm_carrier(comm, call), call, &r);
+		ret = rf_request_start(comm->group, call, &r);
 	if (!ret && comm->ranks > 1) {
+		rf_large_wanted(comm);
 		rf_kick(ctx);
 		ret = rf_request_wait(r, RF_NEVER);
 	}
@@ -53,7 +54,9 @@ int rf_comm_start(struct rf_comm *comm, struct rf_comm_call *call, struct rf_req
 	if (comm->ranks == 1)
 		ret = rf_request_alone(comm, call, request);
 	else
-		ret = rf_request_start(rf_comm_carrier(comm, call), call, request);
+		ret = rf_request_start(comm->group, call, request);
+	if (!ret)
+		rf_large_wanted(comm);
 	if (!ret && ctx->manual)
 		rf_round(ctx);
 	rf_unlock(ctx);

@@ -14,10 +14,12 @@
 		 ? (config)->member                                                                \
 		 : (absent))
 
-/* Bytes of the card that every rank publishes: schedule, number of ranks, and the job's rank of
- * each.
+/*
+ * Bytes of the card that every rank publishes: schedule, number of ranks, slots for large calls,
+ * and the job's rank of each.
  */
-#define CARD (4u + RF_RANKS_MAX)
+#define CARD_HEAD 8u
+#define CARD (CARD_HEAD + RF_RANKS_MAX)
 #define COUNTER_COMMS 1
 /* How long the end of the job waits if the end of its last communicator was in vain. */
 #define END_AGAIN_MS 100u
@@ -70,7 +72,8 @@ static void card_write(const struct rf_comm *comm, uint8_t card[CARD])
 	memset(card, 0, CARD);
 	rf_put_be16(card, (uint16_t)comm->schedule);
 	rf_put_be16(card + 2, (uint16_t)comm->ranks);
-	memcpy(card + 4, comm->member, comm->ranks);
+	rf_put_be32(card + 4, comm->large.slots);
+	memcpy(card + CARD_HEAD, comm->member, comm->ranks);
 }
 
 static const char *schedule_name(const uint8_t *card)
@@ -94,6 +97,11 @@ static int cards_check(const struct rf_comm *comm, const uint8_t *cards, char *w
 				 "rank %u (schedule %s) and rank 0 (schedule %s) differ: set "
 				 "RF_SCHEDULE to the same value on all ranks",
 				 r, schedule_name(card), schedule_name(cards));
+		else if (rf_get_be32(card + 4) != rf_get_be32(cards + 4))
+			snprintf(why, room,
+				 "rank %u and rank 0 differ in RF_SLOTS, RF_SLOTS_LARGE or "
+				 "RF_FALLBACK: set them to the same values on all ranks",
+				 r);
 		else
 			snprintf(why, room,
 				 "rank %u lists the members in another order than rank 0", r);
@@ -183,7 +191,10 @@ static int comm_carry(struct rf_comm *comm)
 	comm->next = ctx->comms;
 	ctx->comms = comm;
 	rf_unlock(ctx);
-	return rf_group_make(comm, comm->schedule, "", &comm->group);
+	return rf_group_make(comm,
+			     &(struct rf_group_want){
+				     .schedule = comm->schedule, .lane = "", .slots = comm->slots},
+			     &comm->group);
 }
 
 static void comm_unlink(struct rf_comm *comm)
@@ -220,13 +231,6 @@ int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int
 	comm_log(comm, by_program);
 	*out = comm;
 	return RF_OK;
-}
-
-struct rf_group *rf_comm_carrier(const struct rf_comm *comm, const struct rf_comm_call *call)
-{
-	/* a large call would take a larger group, if the communicator had one */
-	(void)call;
-	return comm->group;
 }
 
 int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
@@ -269,6 +273,7 @@ int rf_comm_destroy(struct rf_comm *comm)
 	ctx = comm->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
+	rf_large_end(comm);
 	rf_group_leave(comm->group);
 	rf_lock(ctx);
 	bound = comm->status || comm->troubled ? 1000 : comm->timeout_ms;

@@ -73,6 +73,10 @@ void rf_request_done(struct rf_request *r, int status)
 	r->status = status;
 	r->group->outstanding--;
 	ctx->outstanding--;
+	if (r->carrier && r->carrier != r->group) {
+		r->carrier->outstanding--;
+		r->group->comm->large.used_at = rf_now();
+	}
 	if (status == RF_OK)
 		rf_comm_call_done(ctx, &r->call);
 	rf_request_tell(r);

@@ -37,6 +37,26 @@ static void request_ended(struct rf_group *g, struct rf_request *r, int status)
 	rf_request_done(r, status);
 }
 
+/* With one of its groups a communicator fails, unless the group is not used yet. */
+static void spread(struct rf_group *g) RF_REQUIRES(rf_context_class)
+{
+	struct rf_comm *comm = g->comm;
+	struct rf_group *larger = comm->large.group;
+
+	if (g->owner != g && g != larger)
+		return;
+	comm->troubled = true;
+	atomic_store(&comm->large.cancel, true);
+	if (g == larger)
+		rf_member_fail(g->owner->member, true, g->status, rf_now(), "%s",
+			       rf_member_text(g->member));
+	else if (larger && g == comm->group)
+		rf_member_fail(larger->member, true, g->status, rf_now(), "%s",
+			       rf_member_text(g->member));
+	if (g == comm->group)
+		rf_comm_drop_held(comm);
+}
+
 /* The member has failed. */
 static void note_failure(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
@@ -50,7 +70,7 @@ static void note_failure(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		rf_waits_text(g, waits, sizeof(waits));
 	snprintf(g->text, sizeof(g->text), "%s%s%s%.511s%s", name[0] ? "communicator \"" : "", name,
 		 name[0] ? "\": " : "", rf_member_text(g->member), waits);
-	g->comm->troubled = true;
+	spread(g);
 	rf_log_line(&g->comm->ctx->log, RF_LOG_INFO, "group %u failed: %s", g->number, g->text);
 }
 
@@ -65,7 +85,7 @@ void rf_group_events(struct rf_group *g)
 		if (e.kind == RF_MEMBER_ANNOUNCE)
 			group_announce(g);
 		else
-			request_ended(g, &g->requests[e.id], e.status);
+			request_ended(g, &g->owner->requests[e.id], e.status);
 	}
 	note_failure(g);
 	/* a failure ends those, too, of which the member knows nothing yet */

@@ -33,7 +33,9 @@ static void fallback_create(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	int ret;
 
 	rf_unlock(ctx);
-	ret = rf_group_make(g->comm, RF_SCHEDULE_RING, "ring", &ring);
+	ret = rf_group_make(g->comm,
+			    &(struct rf_group_want){.schedule = RF_SCHEDULE_RING, .lane = "ring"},
+			    &ring);
 	rf_lock(ctx);
 	g->ring = ring;
 	rf_fallback_created(g->resume, ret, rf_error_text);

@@ -154,7 +154,8 @@ static int group_pair(struct rf_group *g, struct rf_member_end *own) RF_REQUIRES
 }
 
 /* Makes the member. Under the lock. */
-static int group_member(struct rf_group *g) RF_REQUIRES(rf_context_class)
+static int group_member(struct rf_group *g, const struct rf_group *like)
+	RF_REQUIRES(rf_context_class)
 {
 	struct rf_comm *comm = g->comm;
 	struct rf_context *ctx = comm->ctx;
@@ -169,7 +170,9 @@ static int group_member(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		.op = RF_SUM,
 		.schedule = g->schedule,
 		.fallback = g->schedule == RF_SCHEDULE_BOX ? comm->fallback : RF_FALLBACK_NONE,
-		.slots = comm->slots,
+		.slots = g->slots,
+		.slots_least = g->least,
+		.like = like ? rf_member_order(like->member) : NULL,
 		.flags = (uint16_t)(comm->flags | (is_mirror(g) ? 0 : RF_CTL_J_SHIFTED)),
 		.prove = true,
 		.no_wait = !rf_room_soon(ctx),
@@ -220,7 +223,7 @@ static int group_fallback(struct rf_group *g) RF_REQUIRES(rf_context_class)
 }
 
 /* Makes the group, together with the other ranks. Under the lock, which is released meanwhile. */
-static int make(struct rf_group *g) RF_REQUIRES(rf_context_class)
+static int make(struct rf_group *g, const struct rf_group *like) RF_REQUIRES(rf_context_class)
 {
 	struct rf_comm *comm = g->comm;
 	struct rf_context *ctx = comm->ctx;
@@ -231,7 +234,7 @@ static int make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		return rf_fail(ctx, comm->status, "%s", comm->text);
 	ret = rf_group_meet(g);
 	if (!ret)
-		ret = group_member(g);
+		ret = group_member(g, like);
 	if (ret)
 		return ret;
 	g->next = ctx->groups;
@@ -240,7 +243,7 @@ static int make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	group_drive(g);
 	/* a box that does not answer may have been replaced: resolve its address again */
 	mac = rf_member_box_mac(g->member);
-	if (g->schedule == RF_SCHEDULE_BOX)
+	if (g->schedule == RF_SCHEDULE_BOX && (mac || !like))
 		comm->have_box_mac = mac != NULL;
 	if (mac)
 		memcpy(comm->box_mac, mac, sizeof(comm->box_mac));
@@ -258,8 +261,7 @@ static int make(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	return group_fallback(g);
 }
 
-int rf_group_make(struct rf_comm *comm, enum rf_schedule schedule, const char *lane,
-		  struct rf_group **out)
+int rf_group_make(struct rf_comm *comm, const struct rf_group_want *want, struct rf_group **out)
 {
 	struct rf_context *ctx = comm->ctx;
 	struct rf_group *g = calloc(1, sizeof(*g));
@@ -269,10 +271,14 @@ int rf_group_make(struct rf_comm *comm, enum rf_schedule schedule, const char *l
 	if (!g)
 		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the group");
 	g->comm = comm;
-	g->schedule = schedule;
-	snprintf(g->lane, sizeof(g->lane), "%s%s%s", comm->lane, *lane ? "/" : "", lane);
+	g->owner = want->like ? comm->group : g;
+	g->schedule = want->schedule;
+	g->slots = want->slots;
+	g->least = want->least;
+	snprintf(g->lane, sizeof(g->lane), "%s%s%s", comm->lane, *want->lane ? "/" : "",
+		 want->lane);
 	rf_lock(ctx);
-	ret = make(g);
+	ret = make(g, want->like);
 	memcpy(why, rf_error_text, sizeof(why));
 	rf_unlock(ctx);
 	if (ret) {

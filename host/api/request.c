@@ -24,6 +24,12 @@ int rf_test(struct rf_request *request)
 	return ret;
 }
 
+/* The group that carries a request, or will. */
+static struct rf_group *carrier_of(const struct rf_request *r) RF_REQUIRES(rf_context_class)
+{
+	return r->carrier ? r->carrier : r->group;
+}
+
 /*
  * Records which rank a call still waits for when rf_wait() times out, although this is not an
  * error.
@@ -54,12 +60,12 @@ int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 	ret = rf_request_wait(request, until == RF_NEVER ? until : half);
 	if (ret == RF_IN_PROGRESS) {
 		/* asked early, so that the answer has arrived when the timeout expires */
-		if (timeout_ms && rf_member_ask_stragglers(request->group->member, rf_now()))
+		if (timeout_ms && rf_member_ask_stragglers(carrier_of(request)->member, rf_now()))
 			rf_kick(ctx);
 		ret = rf_request_wait(request, until);
 	}
 	if (ret == RF_IN_PROGRESS)
-		ret = still_waiting(request->group, timeout_ms);
+		ret = still_waiting(carrier_of(request), timeout_ms);
 	rf_unlock(ctx);
 	rf_deliver(ctx);
 	return ret;

@@ -16,9 +16,12 @@
 /* How long after the end of a group the box may need to give its place back. */
 #define SOON_NS (2000 * RF_NS_PER_MS)
 
-static bool is_full(const struct rf_context *ctx, uint32_t box) RF_REQUIRES(rf_context_class)
+/* Whether the box is known to have no room for this group. */
+static bool is_full(const struct rf_context *ctx, const struct rf_group *g)
+	RF_REQUIRES(rf_context_class)
 {
-	return ctx->full_at && ctx->full_box == box && rf_now() - ctx->full_at < FULL_NS;
+	return g->schedule == RF_SCHEDULE_BOX && ctx->full_at && ctx->full_box == g->comm->box_ip &&
+	       g->least >= ctx->full_slots && rf_now() - ctx->full_at < FULL_NS;
 }
 
 static int remembered(struct rf_group *g, unsigned int rank) RF_REQUIRES(rf_context_class)
@@ -39,7 +42,7 @@ int rf_group_meet(struct rf_group *g)
 {
 	struct rf_comm *comm = g->comm;
 	struct rf_context *ctx = comm->ctx;
-	uint8_t full = g->schedule == RF_SCHEDULE_BOX && is_full(ctx, comm->box_ip);
+	uint8_t full = is_full(ctx, g);
 	uint8_t all[RF_RANKS_MAX];
 	uint32_t number = 0;
 	struct rf_store_gather want = {.ranks = comm->set,
@@ -87,6 +90,7 @@ void rf_room_refused(struct rf_group *g)
 		return;
 	ctx->full_at = rf_now();
 	ctx->full_box = g->comm->box_ip;
+	ctx->full_slots = rf_member_reason(g->member) == RF_CTL_R_NO_SLOTS ? g->least : 0;
 	snprintf(ctx->full_text, sizeof(ctx->full_text), "%s", rf_member_text(g->member));
 }
 

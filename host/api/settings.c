@@ -104,20 +104,37 @@ static int flags(struct rf_comm *comm, const struct rf_comm_config *config, char
 	return RF_OK;
 }
 
-static int slots_setting(struct rf_comm *comm, const struct rf_comm_config *config, char *why,
+/* wanted: the config's, 0 for the environment's. */
+static int slots_setting(const char *name, unsigned int wanted, unsigned int *value, char *why,
 			 size_t room)
 {
-	uint64_t slots = CONFIG(config, slots, 0);
+	uint64_t slots = wanted;
 	int ret = RF_OK;
 
 	if (!slots)
-		ret = rf_setting_number("RF_SLOTS", SLOTS_MIN, SLOTS_MAX, &slots, why, room);
+		ret = rf_setting_number(name, SLOTS_MIN, SLOTS_MAX, &slots, why, room);
 	if (!ret && (slots < SLOTS_MIN || slots > SLOTS_MAX || (slots & (slots - 1)))) {
 		snprintf(why, room, "%llu slots: expected a power of two from %u to %u",
 			 (unsigned long long)slots, SLOTS_MIN, SLOTS_MAX);
 		ret = RF_ERR_INVALID;
 	}
-	comm->slots = (unsigned int)slots;
+	*value = (unsigned int)slots;
+	return ret;
+}
+
+/* Large calls get a second group only if it is larger, and if one group is not needed whole. */
+static int both_slots(struct rf_comm *comm, const struct rf_comm_config *config, char *why,
+		      size_t room)
+{
+	unsigned int large = 0;
+	int ret = slots_setting("RF_SLOTS", CONFIG(config, slots, 0), &comm->slots, why, room);
+
+	if (!ret)
+		ret = slots_setting("RF_SLOTS_LARGE", CONFIG(config, slots_large, 0), &large, why,
+				    room);
+	if (comm->schedule == RF_SCHEDULE_BOX && comm->fallback == RF_FALLBACK_NONE &&
+	    large > comm->slots)
+		comm->large.slots = large;
 	return ret;
 }
 
@@ -147,7 +164,7 @@ int rf_comm_settings(struct rf_comm *comm, const struct rf_comm_config *config, 
 	if (!ret)
 		ret = words(comm, config, why, room);
 	if (!ret)
-		ret = slots_setting(comm, config, why, room);
+		ret = both_slots(comm, config, why, room);
 	if (!ret)
 		ret = flags(comm, config, why, room);
 	comm->timeout_ms = (unsigned int)timeout_ms;

@@ -83,6 +83,7 @@ int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name, st
 	made->schedule = comm->schedule;
 	made->box_ip = comm->box_ip;
 	made->slots = comm->slots;
+	made->large.slots = comm->large.slots;
 	made->steering = comm->steering;
 	made->fallback = comm->fallback;
 	made->flags = comm->flags;

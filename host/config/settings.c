@@ -37,6 +37,9 @@ const struct rf_setting rf_settings[] = {
 	 "how packets reach the box: mirror (its own addresses) or ring (a rule at each switch "
 	 "port)"},
 	{"RF_SLOTS", "64", "slots requested from the box, a power of two from 16"},
+	{"RF_SLOTS_LARGE", "256",
+	 "slots of the second group that large calls get, a power of two; not more than RF_SLOTS: "
+	 "there is none"},
 	{"RF_SELECTIVE", "0", "1: only lost packets are sent again; not over verbs"},
 	{"RF_STRAGGLER", "0",
 	 "RNR timer code, 1 to 31, with which the box answers repeats while other ranks are late; "

@@ -14,6 +14,14 @@
 #define ROOM_AGAIN_NS (20 * RF_MEMBER_MS)
 #define LEAVE_NS (2000 * RF_MEMBER_MS)
 
+/* The port that a mirror rank asks for. */
+static uint8_t port_of(const struct rf_member_cfg *cfg)
+{
+	if (cfg->like)
+		return (uint8_t)cfg->like->place[cfg->rank].port;
+	return cfg->mirrors ? cfg->port : RF_CTL_NO_PORT;
+}
+
 static void client_start(struct rf_member *m, uint64_t now)
 {
 	const struct rf_member_cfg *cfg = &m->cfg;
@@ -27,7 +35,7 @@ static void client_start(struct rf_member *m, uint64_t now)
 		.mtu_log2 = (uint8_t)rf_log2(cfg->mtu),
 		.slots_log2 = (uint8_t)rf_log2(cfg->slots),
 		.slots_min_log2 = (uint8_t)rf_log2(m->least),
-		.port = mirror && cfg->mirrors ? cfg->port : RF_CTL_NO_PORT,
+		.port = mirror ? port_of(cfg) : RF_CTL_NO_PORT,
 		.flags = cfg->flags,
 		.qpn = cfg->own.send_qpn,
 		.peer_ip = mirror ? 0 : cfg->peers[next].ip,

@@ -85,6 +85,12 @@ struct rf_member_cfg {
 	enum rf_schedule schedule; /* not DEFAULT */
 	enum rf_fallback fallback; /* compared with the other ranks' only */
 	unsigned int slots;
+	unsigned int slots_least; /* fewer are refused; 0: as few as a box can give */
+	/*
+	 * NULL, or the order of a group that the same ranks have at this box: a mirror rank asks
+	 * for the port that it has there. Used until the JOIN.
+	 */
+	const struct rf_order *like;
 	uint16_t flags; /* RF_CTL_J_*: how the box treats the group; SHIFTED or MIRROR */
 	bool prove;     /* the path is proved before the first call */
 	/*

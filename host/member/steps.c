@@ -9,6 +9,11 @@
 /* Slots that every box can give. */
 #define SLOTS_LEAST 16u
 
+static unsigned int slots_least(const struct rf_member *m)
+{
+	return m->cfg.slots_least ? m->cfg.slots_least : SLOTS_LEAST;
+}
+
 static void step_connect(struct rf_member *m)
 {
 	char why[RF_MEMBER_TEXT];
@@ -40,7 +45,7 @@ static void first_step(struct rf_member *m, uint64_t now)
 	}
 	m->step = RF_STEP_BOX;
 	/* without a store nobody could agree to take fewer */
-	rf_member_join(m, m->cfg.store ? m->cfg.slots : SLOTS_LEAST, now);
+	rf_member_join(m, m->cfg.store ? m->cfg.slots : slots_least(m), now);
 }
 
 /* Creation has failed. */
@@ -60,7 +65,7 @@ static void agreed(struct rf_member *m, int status, const char *text, uint64_t n
 {
 	if (status == RF_IN_PROGRESS && m->step == RF_STEP_BOX && m->cfg.store) {
 		m->step = RF_STEP_BOX_FEWER;
-		rf_member_join(m, SLOTS_LEAST, now);
+		rf_member_join(m, slots_least(m), now);
 		return;
 	}
 	if (status) {

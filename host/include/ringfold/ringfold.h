@@ -319,6 +319,11 @@ struct rf_comm_config {
 	 * flight, in packets.
 	 */
 	unsigned int slots;
+	/*
+	 * RF_SLOTS_LARGE: slots of the second group that the communicator makes for large calls, a
+	 * power of two; 0: 256. Not more than `slots`: all calls go through the first one.
+	 */
+	unsigned int slots_large;
 	/* RF_STEERING */
 	enum rf_steering steering;
 	/*
@@ -342,7 +347,8 @@ struct rf_comm_config {
 #define RF_COMM_CONFIG_INIT                                                                        \
 	{                                                                                          \
 		sizeof(struct rf_comm_config), 0, 0, 0, 0, 0, 0, 0, 0, RF_SCHEDULE_DEFAULT, 0, 0,  \
-			0, 0, 0, 0, RF_STEERING_DEFAULT, RF_CHOICE_DEFAULT, 0, RF_FALLBACK_DEFAULT \
+			0, 0, 0, 0, 0, RF_STEERING_DEFAULT, RF_CHOICE_DEFAULT, 0,                  \
+			RF_FALLBACK_DEFAULT                                                        \
 	}
 
 /*

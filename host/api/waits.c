@@ -1,13 +1,19 @@
 /*
  * Who waits in which call. Ranks that block in calls of different communicators wait for each other
  * until the timeout; to name the cause, each must know where the others are. So a process says it
- * through the store when a call has not moved for half of its timeout.
+ * through the store when a call has not moved for half of its timeout. Without a box ranks that are
+ * in different calls of one communicator may await messages that nobody sends: there it is said
+ * earlier, with the call's number and immediate, and a rank that has made another call under that
+ * number ends the communicator.
  */
 #include "host/api/api.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+/* How early at the latest without a box. */
+#define EARLY_NS (1000 * RF_NS_PER_MS)
 /* Ranks that are named in a text. */
 #define NAMED 3u
 
@@ -16,13 +22,29 @@ static uint64_t timeout_of(const struct rf_group *g)
 	return g->comm->timeout_ms * RF_NS_PER_MS;
 }
 
+static uint64_t silence_of(const struct rf_group *g) RF_REQUIRES(rf_context_class)
+{
+	uint64_t ns = timeout_of(g) / 2;
+
+	if (g->schedule == RF_SCHEDULE_RING)
+		ns = timeout_of(g) / 8 < EARLY_NS ? timeout_of(g) / 8 : EARLY_NS;
+	return rf_member_puzzled(g->member) ? 0 : ns;
+}
+
+/* Without a box: "#GROUP NUMBER IMMEDIATE ", before the text. */
 static void say(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_context *ctx = g->comm->ctx;
-	char text[RF_STORE_TEXT_MAX], call[128];
+	char text[RF_STORE_TEXT_MAX], call[128], head[64] = "";
+	uint64_t number;
+	uint32_t immediate;
 
+	if (rf_member_waits(g->member, &number, &immediate))
+		snprintf(head, sizeof(head), "#%u %llu %u ", g->number, (unsigned long long)number,
+			 immediate);
 	rf_member_call_text(g->member, call, sizeof(call));
-	snprintf(text, sizeof(text), "communicator %s%s%s, %s", g->comm->name[0] ? "\"" : "number ",
+	snprintf(text, sizeof(text), "%scommunicator %s%s%s, %s", head,
+		 g->comm->name[0] ? "\"" : "number ",
 		 g->comm->name[0] ? g->comm->name : g->comm->lane, g->comm->name[0] ? "\"" : "",
 		 call[0] ? call : "a call");
 	rf_store_announce(ctx->job.store, RF_IN_PROGRESS, text);
@@ -34,11 +56,40 @@ void rf_waits_say(struct rf_context *ctx, uint64_t now)
 		uint64_t moved = rf_member_moved_at(g->member);
 
 		if (!g->outstanding || g->status || g->comm->ranks == 1 || g->said_at == moved ||
-		    now < moved + timeout_of(g) / 2)
+		    now < moved + silence_of(g))
 			continue;
 		g->said_at = moved;
 		say(g);
 	}
+}
+
+/*
+ * What a rank of a group without a box says of its call: compares it with the own one. Returns the
+ * text after the numbers; without numbers, all of it.
+ */
+static const char *compare(struct rf_context *ctx, unsigned int process, const char *text)
+	RF_REQUIRES(rf_context_class)
+{
+	uint64_t value[3];
+	const char *at = text + 1;
+	char *end;
+
+	if (text[0] != '#')
+		return text;
+	for (unsigned int k = 0; k < 3; k++, at = end + 1) {
+		value[k] = strtoull(at, &end, 10);
+		if (end == at || *end != ' ')
+			return text;
+	}
+	for (struct rf_group *g = ctx->groups; g; g = g->next) {
+		if (g->number != value[0] || g->status)
+			continue;
+		for (unsigned int r = 0; r < g->comm->ranks; r++)
+			if (g->comm->member[r] == process)
+				rf_member_waits_there(g->member, r, value[1], (uint32_t)value[2],
+						      rf_now());
+	}
+	return at;
 }
 
 void rf_waits_heard(struct rf_context *ctx, unsigned int process, const char *text)
@@ -48,6 +99,7 @@ void rf_waits_heard(struct rf_context *ctx, unsigned int process, const char *te
 	if (process >= RF_RANKS_MAX)
 		return;
 	w->at = rf_now();
+	text = compare(ctx, process, text);
 	snprintf(w->text, sizeof(w->text), "%s", text);
 }
 

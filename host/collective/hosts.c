@@ -435,6 +435,16 @@ bool rf_hosts_waiting(const struct rf_hosts *h, uint64_t *number, uint32_t *imme
 	return true;
 }
 
+bool rf_hosts_immediate(const struct rf_hosts *h, uint64_t number, uint32_t *immediate)
+{
+	uint32_t age = h->started - (uint32_t)number;
+
+	if (age == 0 || age > h->op_mask + 1)
+		return false;
+	*immediate = h->ops[number & h->op_mask].c.immediate;
+	return true;
+}
+
 void rf_hosts_failure(const struct rf_hosts *h, struct rf_hosts_failure *failure)
 {
 	*failure = h->failure;

@@ -83,6 +83,12 @@ uint32_t rf_hosts_outstanding(const struct rf_hosts *hosts);
 /* The oldest call that is not finished: its number, from 0, and immediate. False: none. */
 bool rf_hosts_waiting(const struct rf_hosts *hosts, uint64_t *number, uint32_t *immediate);
 
+/*
+ * The immediate of a call by its number, from 0. False: it has not been started, or is too long
+ * ago.
+ */
+bool rf_hosts_immediate(const struct rf_hosts *hosts, uint64_t number, uint32_t *immediate);
+
 /* What an error was about. */
 struct rf_hosts_failure {
 	uint32_t peer; /* the rank at the other end */

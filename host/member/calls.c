@@ -124,6 +124,36 @@ void rf_member_call_text(const struct rf_member *m, char *text, size_t room)
 		 index);
 }
 
+bool rf_member_waits(const struct rf_member *m, uint64_t *number, uint32_t *immediate)
+{
+	return m->hosts && rf_hosts_waiting(m->hosts, number, immediate);
+}
+
+bool rf_member_puzzled(const struct rf_member *m)
+{
+	return m->hosts && m->broken_due && !m->status;
+}
+
+void rf_member_waits_there(struct rf_member *m, unsigned int rank, uint64_t number,
+			   uint32_t immediate, uint64_t now)
+{
+	char here[80], there[80];
+	uint32_t own;
+
+	if (!m->hosts || m->status || rank >= m->cfg.ranks || rank == m->cfg.rank ||
+	    !rf_hosts_immediate(m->hosts, number, &own) || own == immediate)
+		return;
+	rf_imm_text(own, here, sizeof(here));
+	rf_imm_text(immediate, there, sizeof(there));
+	rf_member_blame(m, rank);
+	rf_member_fail(m, true, RF_ERR_MISMATCH, now,
+		       "call %llu is %s (immediate %08x) at rank %u and %s (%08x) at rank %u: all "
+		       "ranks must make the same calls, with the same root and counts, in the same "
+		       "order",
+		       (unsigned long long)number + !m->cfg.prove, here, own, m->cfg.rank, there,
+		       immediate, rank);
+}
+
 unsigned int rf_member_calls(const struct rf_member *m)
 {
 	return (unsigned int)__builtin_popcountll(m->open);

@@ -12,6 +12,8 @@
 #define ABORT_WAIT_NS (300 * RF_MEMBER_MS)
 /* How long to wait for the box's report why a connection has ended. */
 #define BROKEN_NS (2000 * RF_MEMBER_MS)
+/* How long to wait for another rank's call when its message has an unexpected length. */
+#define PUZZLED_NS (1000 * RF_MEMBER_MS)
 /* A machine that runs later than this after its timeout belongs to a process that stood still. */
 #define LATE_NS (100 * RF_MEMBER_MS)
 /* How long ENDING of a failed group waits for the others. */
@@ -164,6 +166,11 @@ static void coll_failed(struct rf_member *m, int error, uint64_t now)
 		mirror_ended(m, t.status);
 	else
 		ring_ended(m, &t);
+	if (m->hosts && m->cfg.store && m->broken_status == RF_ERR_MISMATCH) {
+		/* the ranks tell each other in which calls they are: the cause has two names */
+		m->broken_due = now + PUZZLED_NS;
+		return;
+	}
 	if (!m->have_client || t.status == ROCE_WC_LOC_LEN_ERR) {
 		rf_member_fail(m, true, m->broken_status, now, "%s", m->broken);
 		return;

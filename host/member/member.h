@@ -225,6 +225,19 @@ int rf_member_collective(struct rf_member *m, unsigned int id, const struct rf_d
  * 17)"; "" if there is none. Calls count from 1; only at a box there is an index. room > 0.
  */
 void rf_member_call_text(const struct rf_member *m, char *text, size_t room);
+/*
+ * Without a box: the number of the oldest call that waits, from 0, and the immediate that names its
+ * collective, type, operation, root and counts. False: none waits, or there is a box.
+ */
+bool rf_member_waits(const struct rf_member *m, uint64_t *number, uint32_t *immediate);
+/* Without a box: a message was longer than its buffer. Another rank may know why. */
+bool rf_member_puzzled(const struct rf_member *m);
+/*
+ * Without a box another rank has said so of its own call. If this rank has made another call under
+ * that number, the group ends with MISMATCH, which names both.
+ */
+void rf_member_waits_there(struct rf_member *m, unsigned int rank, uint64_t number,
+			   uint32_t immediate, uint64_t now);
 /* Calls whose event has not been polled. */
 unsigned int rf_member_calls(const struct rf_member *m);
 

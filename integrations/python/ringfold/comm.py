@@ -61,6 +61,7 @@ class CommConfig:
         members: Sequence[int] | None = None,
         allgather: AllGather | None = None,
         slots: int = 0,
+        slots_large: int = 0,
         steering: Steering = Steering.DEFAULT,
         selective: Choice = Choice.DEFAULT,
         straggler: int = 0,
@@ -92,6 +93,7 @@ class CommConfig:
         struct.job = job
         struct.schedule = schedule
         struct.slots = slots
+        struct.slots_large = slots_large
         struct.steering = steering
         struct.selective = selective
         struct.straggler = straggler

@@ -14,7 +14,7 @@ from ringfold import _declared, kinds  # noqa: E402
 
 DECLARED = _declared.DECLARATIONS
 # Constants that say nothing to a Python program: sizes of arrays in structs, and the version, which is ringfold.__version__.
-NOT_SHOWN = {"RF_LAG_BINS", "RF_VERSION_MAJOR", "RF_VERSION_MINOR", "RF_VERSION_PATCH"}
+NOT_SHOWN = {"RF_LAG_BINS", "RF_BOXES_MAX", "RF_VERSION_MAJOR", "RF_VERSION_MINOR", "RF_VERSION_PATCH"}
 
 
 def missing(source):

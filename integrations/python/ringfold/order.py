@@ -21,6 +21,9 @@ class Order:
         self.mtu = int(struct.mtu)
         # (port, lane) of each rank in the box; unused without it
         self.places = [(int(struct.place[r].port), int(struct.place[r].lane)) for r in range(self.ranks)]
+        # of a tree: the box of each rank; and for each box its parent and its (port, lane) there, unused for the root
+        self.box = [int(struct.box[r]) for r in range(self.ranks if struct.boxes else 0)]
+        self.above = [(int(above.parent), (int(above.place.port), int(above.place.lane))) for above in list(struct.above)[: struct.boxes]]
 
     def apply(self, inputs: Sequence[Any], op: Op | int | str = Op.SUM, out: Any = None, type: Type | str | None = None) -> Any:
         """Computes the result of an all-reduce on this machine, bit for bit: inputs[r] is the send buffer of rank r."""

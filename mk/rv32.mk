@@ -10,7 +10,7 @@ RV32_LD     := ld.lld
 RV32_FLAGS  := --target=riscv32 -march=rv32imac -mabi=ilp32 -mcmodel=medany -mno-relax -O2 -std=c11 -ffreestanding \
   -fno-builtin -fno-jump-tables -ffunction-sections -fdata-sections -fstack-size-section -Wall -Wextra -Wshadow \
   -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla $(WERROR) \
-  -DRF_FW_HASH_BITS_MAX=8 -I. -I$(BUILD)/gen -isystem firmware/target/rv32/include
+  -I. -I$(BUILD)/gen -isystem firmware/target/rv32/include
 RV32_SOURCES := $(filter-out firmware/core/check.c,$(FW_SOURCES)) \
   $(CTL_SOURCES) proto/rf_crc32.c proto/rf_siphash.c firmware/target/settings.c \
   $(addprefix firmware/target/rv32/,start.S main.c memory.c divide.c)
@@ -37,7 +37,7 @@ $(RV32_IMAGE): $(RV32_OBJS) firmware/target/rv32/link.ld mk/rv32_check.py
 	@$(PYTHON) mk/rv32_check.py $@
 
 $(eval $(call c_test,rv32_divide_test,tests/unit/rv32_divide_test.c,))
-$(eval $(call test,rv32_image,PYTHON=$(PYTHON) tests/unit/rv32_image.sh $(BUILD)/rv32/probe,$(if $(RV32_HAVE),$(RV32_IMAGE))))
+$(eval $(call test,rv32_image,PYTHON=$(PYTHON) tests/unit/rv32_image.sh $(BUILD)/rv32/probe $(RV32_IMAGE),$(if $(RV32_HAVE),$(RV32_IMAGE))))
 # The firmware of a simulated box, native or the image.
 $(eval $(call c_lib,fwsim,firmware/target/sim/cpu.c firmware/target/settings.c))
 ifneq ($(RV32_UNICORN),)

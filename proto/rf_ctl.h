@@ -164,13 +164,14 @@ enum rf_ctl_result {
 	X(NO_ADDRESS, 55, "no port of the box has an address that this rank could use")            \
 	X(IPV6, 56, "the box has IPv4 only")                                                       \
 	X(MIRROR_UNSUPPORTED, 57, "this box was built without mirror connections")                 \
-	X(DIRECTED_UNSUPPORTED, 58, "this box was built without directed groups")
+	X(DIRECTED_UNSUPPORTED, 58, "this box was built without directed groups")                  \
+	X(NO_RANKS, 59, "the box has no places left for so many ranks")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 59,
+		RF_CTL_R_COUNT = 60,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for unknown numbers. Static. */
@@ -340,11 +341,11 @@ struct rf_ctl_failed {
 	uint32_t index; /* DISAGREE .. NAK: index at fault; NO_LANES: the lowest rank of its port */
 	/*
 	 * ABORTED, OPERATOR: the code; VERSION: the box's; LEASE: the lease in ms; FIELD: offset of
-	 * the field in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES: the limit; NO_SLOTS,
-	 * MTU_UNSUPPORTED: log2 of what is available (0: nothing), also for QUOTA and QUOTA_BYTES;
-	 * QUOTA_RANKS, QUOTA_ENTRIES: what is left; OTHER_PORT: that port; TYPE_UNSUPPORTED: the
-	 * type; NO_ADDRESS: bit p: the address of port p is claimed by another host; DISAGREE,
-	 * IMMEDIATE, ORDER: the value of the rank at fault; otherwise 0.
+	 * the field in the body; RANKS, NO_GROUPS, NO_LANES, NO_PASSES, NO_RANKS: the limit;
+	 * NO_SLOTS, MTU_UNSUPPORTED: log2 of what is available (0: nothing), also for QUOTA and
+	 * QUOTA_BYTES; QUOTA_RANKS, QUOTA_ENTRIES: what is left; OTHER_PORT: that port;
+	 * TYPE_UNSUPPORTED: the type; NO_ADDRESS: bit p: the address of port p is claimed by
+	 * another host; DISAGREE, IMMEDIATE, ORDER: the value of the rank at fault; otherwise 0.
 	 */
 	uint32_t detail;
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* MISSING_RANKS; NO_LANES: all ranks of that port */

@@ -94,7 +94,8 @@ bool doctor_box_is_full(const struct rf_client *c)
 	const struct rf_ctl_failed *f = rf_client_failed(c);
 
 	return f && (f->reason == RF_CTL_R_NO_GROUPS || f->reason == RF_CTL_R_NO_SLOTS ||
-		     f->reason == RF_CTL_R_NO_CONNECTIONS || f->reason == RF_CTL_R_NO_PASSES);
+		     f->reason == RF_CTL_R_NO_CONNECTIONS || f->reason == RF_CTL_R_NO_PASSES ||
+		     f->reason == RF_CTL_R_NO_RANKS);
 }
 
 bool doctor_quota_is_used(const struct rf_client *c)

@@ -106,7 +106,7 @@ static const struct rf_fw_entry *entry(const struct rf_fw *fw, uint32_t ip, uint
 		const struct rf_fw_entry *e = &fw->table[(table << fw->hash_bits) +
 							 RF_FW_BUCKET * bucket + i % RF_FW_BUCKET];
 
-		if (e->ip != ip || e->key != key || e->value == 0)
+		if (e->ip != ip || e->key != key || rf_fw_state(e) == RF_STATE_EMPTY)
 			continue;
 		if (found)
 			return NULL;
@@ -117,7 +117,7 @@ static const struct rf_fw_entry *entry(const struct rf_fw *fw, uint32_t ip, uint
 
 static bool is(const struct rf_fw_entry *e, uint32_t cid, unsigned int state, uint64_t job)
 {
-	return e && e->value == rf_fw_value(cid, state) && e->job == job;
+	return e && rf_fw_entry_value(e) == rf_fw_value(cid, state) && e->job == job;
 }
 
 static bool has(const struct rf_fw_member *m, unsigned int put)

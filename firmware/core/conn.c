@@ -14,6 +14,9 @@
 #include "proto/rf_bytes.h"
 #include "proto/rf_crc32.h"
 
+/* The bits of a HASH_KEY word that are used. */
+#define KEY_MASK (RF_HASH_KEY_QPN_MASK | RF_HASH_KEY_ROLE_MASK)
+
 uint32_t rf_fw_conn_hash(uint32_t ip, uint32_t key)
 {
 	uint8_t bytes[8];
@@ -43,7 +46,7 @@ static void store(struct rf_fw *fw, unsigned int place, const struct rf_fw_entry
 	fw->table[place] = *e;
 	rf_fw_write(fw, RF_HASH_IP, e->ip);
 	rf_fw_write(fw, RF_HASH_KEY, e->key);
-	rf_fw_write(fw, RF_HASH_VALUE, e->value);
+	rf_fw_write(fw, RF_HASH_VALUE, rf_fw_entry_value(e));
 	rf_fw_write(fw, RF_HASH_WRITE,
 		    (uint32_t)table << RF_HASH_WRITE_TABLE_LSB |
 			    (place & ((1u << fw->hash_bits) - 1u)));
@@ -54,9 +57,9 @@ void rf_fw_conn_reset(struct rf_fw *fw)
 	uint32_t places = 1u << fw->hash_bits;
 	struct rf_hal *hal = fw->hal;
 
-	memset(fw->table, 0, sizeof(fw->table));
+	memset(fw->table, 0, 2u * places * sizeof(fw->table[0]));
 	for (uint32_t i = 0; i < 2u * places; i++)
-		fw->number[i] = (uint16_t)i;
+		fw->table[i].number = (uint16_t)i;
 	rf_fw_write(fw, RF_HASH_IP, 0);
 	rf_fw_write(fw, RF_HASH_KEY, 0);
 	rf_fw_write(fw, RF_HASH_VALUE, 0);
@@ -121,19 +124,26 @@ uint32_t rf_fw_conn_count(const struct rf_fw *fw, uint64_t job, bool tombstones)
 	return n;
 }
 
+/* Sets number and state of an entry that is not written yet. */
+static void set_value(struct rf_fw_entry *e, uint32_t value)
+{
+	e->cid = (uint16_t)(value & RF_HASH_VALUE_CID_MASK);
+	e->state = value >> RF_HASH_VALUE_STATE_LSB & 3u;
+}
+
 /*
- * Makes the entry for a place a tombstone. Packets from one address on one port keep it alive; if
- * that address is 0, all packets do. It takes the number of the place and keeps it when it moves.
+ * Makes an entry a tombstone with the number that it has. Packets from one address on one port keep
+ * it alive; if that address is 0, all packets do.
  */
-static void inscribe(struct rf_fw *fw, unsigned int place, struct rf_fw_entry *e, uint32_t src_ip)
+static void inscribe(struct rf_fw *fw, struct rf_fw_entry *e, uint32_t src_ip)
 {
 	uint32_t any = src_ip == 0 ? RF_TOMB_WRITE_ANY_MASK : 0;
 
-	e->value = rf_fw_value(fw->number[place], RF_STATE_TOMBSTONE);
+	set_value(e, rf_fw_value(e->number, RF_STATE_TOMBSTONE));
 	e->until = (uint32_t)fw->now_ms + rf_fw_tomb_life(fw, e);
 	rf_fw_write(fw, RF_TOMB_SRC, src_ip);
 	rf_fw_write(fw, RF_TOMB_WRITE,
-		    any | (uint32_t)e->port << RF_TOMB_WRITE_PORT_LSB | fw->number[place]);
+		    any | (uint32_t)e->port << RF_TOMB_WRITE_PORT_LSB | e->number);
 }
 
 /* Whether the job of tombstone n has a tombstone at an earlier place of those reached. */
@@ -213,12 +223,13 @@ void rf_fw_conn_prolong_hold(struct rf_fw *fw)
 /* src_ip: for a tombstone that belongs to a job, the source whose packets keep it alive. */
 static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_ip)
 {
-	struct reached r = {.count = 0};
+	struct reached r;
 	struct rf_fw_entry now = *e;
 	unsigned int bucket[2];
 	unsigned int n;
-	uint16_t number;
 
+	r.count = 0;
+	memset(r.seen, 0, sizeof(r.seen));
 	buckets_of(fw, e->ip, e->key, bucket);
 	reach(&r, bucket[0], RF_FW_REACH_MAX);
 	reach(&r, bucket[1], RF_FW_REACH_MAX);
@@ -248,20 +259,17 @@ static bool insert(struct rf_fw *fw, const struct rf_fw_entry *e, uint32_t src_i
 		}
 	}
 	/*
-	 * Each entry keeps its number; the place freed at the end of the chain gets the number of
-	 * the empty one.
+	 * Each entry keeps its number; the new one gets the number of the place that was empty.
 	 */
-	number = fw->number[r.place[n]];
+	now.number = fw->table[r.place[n]].number;
 	for (; r.from[n] != RF_FW_REACH_MAX; n = r.from[n]) {
 		struct rf_fw_entry moved = fw->table[r.place[r.from[n]]];
 
-		fw->number[r.place[n]] = fw->number[r.place[r.from[n]]];
 		store(fw, r.place[n], &moved);
 		fw->cnt.kicks++;
 	}
-	fw->number[r.place[n]] = number;
 	if (rf_fw_state(e) == RF_STATE_TOMBSTONE) {
-		inscribe(fw, r.place[n], &now, src_ip);
+		inscribe(fw, &now, src_ip);
 		fw->tombstones++;
 	}
 	fw->foreigns += rf_fw_foreign(e);
@@ -278,13 +286,13 @@ static void change(struct rf_fw *fw, struct rf_fw_entry *e, uint32_t value, uint
 	if (rf_fw_state(e) == RF_STATE_TOMBSTONE)
 		fw->tombstones--;
 	fw->foreigns -= rf_fw_foreign(e);
-	now.value = value;
+	set_value(&now, value);
 	now.until = until;
 	if (rf_fw_state(&now) == RF_STATE_TOMBSTONE)
 		fw->tombstones++;
 	fw->foreigns += rf_fw_foreign(&now);
 	if (rf_fw_state(&now) == RF_STATE_EMPTY) {
-		memset(&now, 0, sizeof(now));
+		now = (struct rf_fw_entry){.number = e->number};
 		fw->entries--;
 	}
 	store(fw, (unsigned int)(e - fw->table), &now);
@@ -293,8 +301,9 @@ static void change(struct rf_fw *fw, struct rf_fw_entry *e, uint32_t value, uint
 bool rf_fw_conn_put(struct rf_fw *fw, uint32_t ip, uint32_t key, uint32_t value, uint64_t job)
 {
 	struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, key);
-	struct rf_fw_entry fresh = {.ip = ip, .key = key, .value = value, .job = job};
+	struct rf_fw_entry fresh = {.ip = ip, .key = key & KEY_MASK, .job = job};
 
+	set_value(&fresh, value);
 	if (!e)
 		return insert(fw, &fresh, 0);
 	e->job = job;
@@ -340,20 +349,20 @@ void rf_fw_conn_bury(struct rf_fw *fw, const struct rf_fw_member *m, uint64_t jo
 		change(fw, e, 0, 0);
 		return;
 	}
-	inscribe(fw, (unsigned int)(e - fw->table), &now, confirmed ? m->src_ip : 0);
+	inscribe(fw, &now, confirmed ? m->src_ip : 0);
 	e->job = job;
 	e->port = m->port;
-	change(fw, e, now.value, now.until);
+	change(fw, e, rf_fw_entry_value(&now), now.until);
 	look_soon(fw);
 }
 
 bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int port)
 {
 	struct rf_fw_entry fresh = {.ip = ip,
-				    .key = rf_fw_key(0, qpn),
-				    .value = rf_fw_value(0, RF_STATE_TOMBSTONE),
+				    .key = rf_fw_key(0, qpn) & KEY_MASK,
+				    .state = RF_STATE_TOMBSTONE,
 				    .job = RF_FW_NO_JOB,
-				    .port = (uint8_t)port};
+				    .port = port & RF_FW_PORT_MASK};
 
 	/*
 	 * A connection with an entry is dropped by that entry already, or now belongs to a group.
@@ -369,10 +378,10 @@ bool rf_fw_conn_hold(struct rf_fw *fw, uint32_t ip, uint32_t qpn, unsigned int p
 bool rf_fw_conn_cut(struct rf_fw *fw, const struct rf_fw_shown *s, uint64_t job)
 {
 	struct rf_fw_entry fresh = {.ip = s->ip,
-				    .key = rf_fw_key(0, s->qpn),
-				    .value = rf_fw_value(0, RF_STATE_TOMBSTONE),
+				    .key = rf_fw_key(0, s->qpn) & KEY_MASK,
+				    .state = RF_STATE_TOMBSTONE,
 				    .job = job,
-				    .port = (uint8_t)s->port};
+				    .port = s->port & RF_FW_PORT_MASK};
 
 	if (rf_fw_tomb_life(fw, &fresh) == 0 || !insert(fw, &fresh, s->src))
 		return false;
@@ -383,10 +392,11 @@ bool rf_fw_conn_cut(struct rf_fw *fw, const struct rf_fw_shown *s, uint64_t job)
 bool rf_fw_conn_pass(struct rf_fw *fw, const struct rf_fw_shown *s)
 {
 	struct rf_fw_entry fresh = {.ip = s->ip,
-				    .key = rf_fw_key(0, s->qpn),
-				    .value = rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING),
+				    .key = rf_fw_key(0, s->qpn) & KEY_MASK,
+				    .cid = RF_FW_FOREIGN_CID,
+				    .state = RF_STATE_JOINING,
 				    .job = RF_FW_NO_JOB,
-				    .port = (uint8_t)s->port};
+				    .port = s->port & RF_FW_PORT_MASK};
 
 	return insert(fw, &fresh, 0);
 }
@@ -431,7 +441,7 @@ void rf_fw_conn_tick(struct rf_fw *fw)
 
 		if (rf_fw_state(e) != RF_STATE_TOMBSTONE)
 			continue;
-		rf_fw_write(fw, RF_TOMB_LOOK, e->value & RF_HASH_VALUE_CID_MASK);
+		rf_fw_write(fw, RF_TOMB_LOOK, e->cid);
 		if (rf_fw_read(fw, RF_TOMB_SEEN) & RF_TOMB_SEEN_SEEN_MASK)
 			e->until = now + rf_fw_tomb_life(fw, e);
 		else if ((int32_t)(now - e->until) >= 0)

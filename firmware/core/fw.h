@@ -173,14 +173,19 @@ struct rf_fw_address {
 	uint64_t claim_ms, claim_mac;
 };
 
-/* One place of the connection table: a shadow copy of the hardware's entry. */
+/*
+ * One place of the connection table: a shadow copy of the hardware's entry. There are 2,048 of
+ * them, so every byte counts.
+ */
 struct rf_fw_entry {
+	uint64_t job; /* the owner, or RF_FW_NO_JOB */
 	uint32_t ip;
-	uint32_t key;   /* as HASH_KEY: QPN and role */
-	uint32_t value; /* as HASH_VALUE; state 0: empty */
-	uint32_t until; /* tombstones: low word of the millisecond from which it may be removed */
-	uint64_t job;   /* the owner, or RF_FW_NO_JOB */
-	uint8_t port;   /* tombstones: the port on which its packets arrive */
+	uint32_t key : 26;  /* as HASH_KEY: QPN and role */
+	uint32_t state : 2; /* as HASH_VALUE.STATE */
+	uint32_t port : 3;  /* tombstones: the port on which its packets arrive */
+	uint32_t until;  /* tombstones: low word of the millisecond from which it may be removed */
+	uint16_t cid;    /* as HASH_VALUE.CID */
+	uint16_t number; /* of the place, for its tombstones; moves with an entry */
 };
 
 /* Nonces of a job at a source address are void if they are older than stamp. */
@@ -210,33 +215,38 @@ struct rf_fw_command {
 	uint8_t reason; /* RF_CTL_R_NONE: done, otherwise why it was refused */
 };
 
+/* A rank. There are 512 of them, so numbers of 24 bits share their words with smaller ones. */
 struct rf_fw_member {
+	uint64_t token, life_ms;
+	struct rf_ctl_lag_rank lag;
+	uint32_t lease_ms, seq;
+	uint32_t to_ip;   /* the box's address to which its last request went */
+	uint32_t from_ip; /* destination of notices */
+	uint32_t src_ip, peer_ip;
+	uint32_t qpn : 24, rank : 8;
+	uint32_t peer_qpn : 24, flags : 8;            /* RF_CTL_RANK_* */
+	uint32_t start_psn : 24, put : 5, port : 3;   /* RF_FW_PUT_*: table entries made for it */
+	uint32_t shift : 24, lane : 4, from_port : 3; /* port on which its last request arrived */
+	uint32_t used : 1;
+	union {
+		uint8_t mac[RF_CTL_MAC_BYTES]; /* mirror: source of the last request to the
+						  address of its port */
+		uint32_t stray; /* in a strict group, which has no mirror ranks: hash of the
+				   connection of its first stray packet */
+	};
 	uint16_t next; /* member of the next higher rank, or next free member; RF_FW_NO_MEMBER: end
 			  of list */
 	uint16_t peer; /* member that owns peer_ip */
-	uint8_t used;
-	uint8_t flags;     /* RF_CTL_RANK_* */
-	uint8_t destroyed; /* its queue pair no longer exists */
-	uint16_t rank;
-	uint8_t port, lane;
-	uint8_t put;       /* RF_FW_PUT_*: table entries made for it */
-	uint8_t notify;    /* a notice must be sent */
-	uint8_t from_port; /* port on which its last request arrived */
-	uint8_t src_mac[6];
 	uint16_t vlan, udp_port;
-	uint8_t mirror;  /* RF_CTL_J_MIRROR */
-	uint8_t arrived; /* it has joined: mirror: its JOIN has come to the address of its port */
-	uint8_t wish;    /* mirror: the port of its JOIN, or RF_CTL_NO_PORT */
-	uint8_t mac[RF_CTL_MAC_BYTES]; /* mirror: source of the last request to that address */
-	uint32_t to_ip;                /* the box's address to which its last request went */
-	uint8_t spoke;                 /* data has arrived on its registered connection */
-	uint8_t strays;                /* its packets on other connections before that */
-	uint32_t from_ip;              /* destination of notices */
-	uint32_t src_ip, qpn, peer_ip, peer_qpn, start_psn, shift;
-	uint32_t stray; /* hash of the connection of its first stray packet */
-	uint32_t lease_ms, seq;
-	uint64_t token, life_ms;
-	struct rf_ctl_lag_rank lag;
+	uint8_t src_mac[6];
+	uint8_t wish;          /* mirror: the port of its JOIN, or RF_CTL_NO_PORT */
+	uint8_t destroyed : 1; /* its queue pair no longer exists */
+	uint8_t notify : 1;    /* a notice must be sent */
+	uint8_t mirror : 1;    /* RF_CTL_J_MIRROR */
+	uint8_t arrived : 1; /* it has joined: mirror: its JOIN has come to the address of its port
+			      */
+	uint8_t spoke : 1;   /* data has arrived on its registered connection */
+	uint8_t strays : 3;  /* its packets on other connections before that */
 };
 
 struct rf_fw_group {
@@ -294,9 +304,11 @@ struct rf_fw {
 	uint32_t log_next; /* number of the next event */
 	struct rf_fw_command command[RF_FW_COMMANDS];
 	uint8_t command_next;
-	uint8_t refused;  /* the current request has been refused */
-	uint8_t numbered; /* the current request has a member's new number: it works only once */
-	uint64_t hw_used; /* bit per hardware group */
+	uint8_t refused;   /* the current request has been refused */
+	uint8_t numbered;  /* the current request has a member's new number: it works only once */
+	uint64_t hw_used;  /* bit per hardware group */
+	bool settling;     /* a group that has ended may still hold slots */
+	uint64_t group_ms; /* no timer of a group is due before */
 	struct rf_fw_address address[RF_FW_PORTS];
 	uint64_t address_ms; /* next probe, announcement, or end of a claim */
 	uint64_t stall_ms;   /* next tick for live groups */
@@ -307,11 +319,10 @@ struct rf_fw {
 	uint8_t lag_turn;    /* the group being measured */
 	uint64_t tomb_ms;    /* next check of tombstones; RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
-	uint16_t number[2u << RF_FW_HASH_BITS_MAX]; /* tombstone number of each place */
-	uint32_t foreigns;                          /* entries that let foreign connections pass */
-	uint64_t watch_ms;                          /* next check which ranks have sent */
-	uint8_t strict;  /* some groups may have ranks that are watched */
-	uint8_t watched; /* value of HOLD_PORTS */
+	uint32_t foreigns; /* entries that let foreign connections pass */
+	uint64_t watch_ms; /* next check which ranks have sent */
+	uint8_t strict;    /* some groups may have ranks that are watched */
+	uint8_t watched;   /* value of HOLD_PORTS */
 	uint8_t blind; /* ports with silent ranks that are not watched because the table lacks room
 			*/
 	uint8_t hold_ended;   /* frames dropped in the hold time may still have to be read */

@@ -100,6 +100,17 @@ static enum rf_ctl_reason within_quota(const struct rf_fw *fw, const struct rf_f
 	return j->slots_min_log2 > *detail ? RF_CTL_R_QUOTA_BYTES : RF_CTL_R_NONE;
 }
 
+/* Ranks of the groups that hold slots. Those of other groups can be forgotten. */
+static uint32_t ranks_held(const struct rf_fw *fw)
+{
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; i < fw->records; i++)
+		if (fw->group[i].hw != RF_FW_NONE)
+			n += fw->group[i].ranks;
+	return n;
+}
+
 static bool take_slots(struct rf_fw *fw, struct rf_fw_group *g, uint32_t most_log2)
 {
 	for (unsigned int s = g->want_log2; s >= g->min_log2; s--) {
@@ -165,7 +176,7 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 				    .want_log2 = j->slots_log2,
 				    .min_log2 = j->slots_min_log2,
 				    .deadline_ms = fw->now_ms + j->deadline_ms,
-				    .look_ms = fw->now_ms,
+				    .look_ms = RF_FW_NEVER,
 				    .awaited = RF_FW_NO_MEMBER};
 	struct rf_fw_group *g = spare_record(fw);
 	uint32_t most_log2;
@@ -180,6 +191,11 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 		fresh.ring_first && !(j->flags & RF_CTL_J_OPEN_LOOP) ? (uint8_t)j->ranks : 0u;
 	*why = within_quota(fw, &fresh, j, &most_log2, detail);
 	if (*why != RF_CTL_R_NONE)
+		return NULL;
+	/* Every rank of a group that begins has its place. */
+	*why = RF_CTL_R_NO_RANKS;
+	*detail = RF_FW_MEMBERS;
+	if (ranks_held(fw) + j->ranks > RF_FW_MEMBERS)
 		return NULL;
 	*why = RF_CTL_R_NO_SLOTS;
 	*detail = slots_possible(fw, j->mtu_log2);
@@ -217,6 +233,8 @@ static void stop(struct rf_fw *fw, struct rf_fw_group *g, unsigned int state)
 	g->state = (uint8_t)state;
 	g->ended_ms = fw->now_ms;
 	g->settle_ms = fw->now_ms + fw->cfg.settle_ms + 1u;
+	fw->settling = true;
+	fw->group_ms = fw->now_ms;
 	g->deadline_ms = g->settle_ms + fw->cfg.linger_ms;
 	g->look_ms = RF_FW_NEVER;
 	g->age = ++fw->age;
@@ -369,7 +387,16 @@ static void leases(struct rf_fw *fw, struct rf_fw_group *g)
  */
 #define LOOK_MS 500u
 
-/* Four checks in the shortest lease of the group. */
+/* Four checks in a lease. */
+static uint64_t quarter(const struct rf_fw *fw, uint32_t lease_ms)
+{
+	uint32_t ms = lease_ms / 4u < LOOK_MS ? lease_ms / 4u : LOOK_MS;
+
+	if (lease_ms == RF_CTL_LEASE_NONE)
+		return RF_FW_NEVER;
+	return fw->now_ms + (ms > fw->cfg.tick_ms ? ms : fw->cfg.tick_ms);
+}
+
 static uint64_t next_look(const struct rf_fw *fw, const struct rf_fw_group *g)
 {
 	uint32_t shortest = RF_CTL_LEASE_NONE;
@@ -378,10 +405,19 @@ static uint64_t next_look(const struct rf_fw *fw, const struct rf_fw_group *g)
 	for (i = g->first; i != RF_FW_NO_MEMBER; i = fw->member[i].next)
 		if (fw->member[i].lease_ms < shortest)
 			shortest = fw->member[i].lease_ms;
-	if (shortest == RF_CTL_LEASE_NONE)
-		return RF_FW_NEVER;
-	shortest = shortest / 4u < LOOK_MS ? shortest / 4u : LOOK_MS;
-	return fw->now_ms + (shortest > fw->cfg.tick_ms ? shortest : fw->cfg.tick_ms);
+	return quarter(fw, shortest);
+}
+
+void rf_fw_group_look_by(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m)
+{
+	uint64_t due = quarter(fw, m->lease_ms);
+
+	if (due < g->look_ms)
+		g->look_ms = due;
+	if (g->deadline_ms < due)
+		due = g->deadline_ms;
+	if (due < fw->group_ms)
+		fw->group_ms = due;
 }
 
 static uint32_t first_missing(const struct rf_fw_group *g)
@@ -392,21 +428,35 @@ static uint32_t first_missing(const struct rf_fw_group *g)
 	return RF_CTL_NO_RANK;
 }
 
-static void settle(struct rf_fw *fw, struct rf_fw_group *g)
+/* Whether a group that has ended still holds its slots, when they have been freed if they may be.
+ */
+static bool settling(struct rf_fw *fw, struct rf_fw_group *g)
 {
-	if (g->hw != RF_FW_NONE && !rf_fw_group_active(g) && fw->now_ms >= g->settle_ms)
+	if (g->hw == RF_FW_NONE || rf_fw_group_active(g))
+		return false;
+	if (fw->now_ms >= g->settle_ms)
 		give_hw(fw, g);
+	return g->hw != RF_FW_NONE;
 }
 
 void rf_fw_group_settle(struct rf_fw *fw)
 {
+	bool any = false;
+
+	/* Every request waits for this, so it costs nothing while no group has ended. */
+	if (!fw->settling)
+		return;
 	for (unsigned int i = 0; i < fw->records; i++)
-		settle(fw, &fw->group[i]);
+		any |= settling(fw, &fw->group[i]);
+	fw->settling = any;
 }
 
 /* Timers of one group; returns the time of the next one. */
 static uint64_t tick(struct rf_fw *fw, struct rf_fw_group *g)
 {
+	/* Most groups, most of the time. */
+	if (g->live && fw->now_ms < g->look_ms)
+		return g->look_ms;
 	if (g->state == RF_CTL_S_JOINING && fw->now_ms >= g->deadline_ms)
 		rf_fw_group_fail(fw, g, RF_CTL_R_MISSING_RANKS, first_missing(g), 0, 0);
 	if (rf_fw_group_active(g)) {
@@ -421,8 +471,7 @@ static uint64_t tick(struct rf_fw *fw, struct rf_fw_group *g)
 			return g->deadline_ms;
 		return g->look_ms;
 	}
-	settle(fw, g);
-	if (g->hw != RF_FW_NONE)
+	if (settling(fw, g))
 		return g->settle_ms;
 	if (fw->now_ms < g->deadline_ms)
 		return g->deadline_ms;
@@ -434,6 +483,8 @@ uint64_t rf_fw_group_tick(struct rf_fw *fw)
 {
 	uint64_t next = RF_FW_NEVER;
 
+	if (fw->now_ms < fw->group_ms)
+		return fw->group_ms;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 		uint64_t due = g->state == RF_CTL_S_FREE ? RF_FW_NEVER : tick(fw, g);
@@ -441,6 +492,7 @@ uint64_t rf_fw_group_tick(struct rf_fw *fw)
 		if (due < next)
 			next = due;
 	}
+	fw->group_ms = next;
 	return next;
 }
 

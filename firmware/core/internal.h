@@ -5,6 +5,10 @@
 #include "firmware/core/fw.h"
 #include "rf_regs.h"
 
+/* Numbers in bit fields of struct rf_fw_member and struct rf_fw_entry. */
+#define RF_FW_MASK24 0xffffffu
+#define RF_FW_PORT_MASK (RF_FW_PORTS - 1u)
+
 #define RF_FW_CID(hw, lane, port) ((uint32_t)(hw) << 7 | (uint32_t)(lane) << 3 | (uint32_t)(port))
 
 /* Places of a bucket of the connection table. */
@@ -57,15 +61,21 @@ static inline uint32_t rf_fw_key(unsigned int role, uint32_t qpn)
 	return (uint32_t)role << RF_HASH_KEY_ROLE_LSB | qpn;
 }
 
-/* Value word of an entry. */
+/* Value word of a number and a state. */
 static inline uint32_t rf_fw_value(uint32_t cid, unsigned int state)
 {
 	return cid | (uint32_t)state << RF_HASH_VALUE_STATE_LSB;
 }
 
+/* The state of an entry, and its value word. */
 static inline unsigned int rf_fw_state(const struct rf_fw_entry *e)
 {
-	return e->value >> RF_HASH_VALUE_STATE_LSB & 3u;
+	return e->state;
+}
+
+static inline uint32_t rf_fw_entry_value(const struct rf_fw_entry *e)
+{
+	return rf_fw_value(e->cid, e->state);
 }
 
 /*
@@ -94,7 +104,7 @@ static inline bool rf_fw_held(const struct rf_fw_entry *e)
 #define RF_FW_FOREIGN_CID 0xffffu
 static inline bool rf_fw_foreign(const struct rf_fw_entry *e)
 {
-	return e->value == rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING);
+	return rf_fw_entry_value(e) == rf_fw_value(RF_FW_FOREIGN_CID, RF_STATE_JOINING);
 }
 
 /* A frame that the box held back and shows to the firmware. */
@@ -143,7 +153,10 @@ void rf_fw_conn_tick(struct rf_fw *fw);
 
 void rf_fw_member_init(struct rf_fw *fw);
 /* NULL for RF_FW_NO_MEMBER. */
-struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i);
+static inline struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i)
+{
+	return i < RF_FW_MEMBERS ? &fw->member[i] : NULL;
+}
 /* A group's member by rank, or NULL. */
 struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_group *g,
 				       unsigned int rank);
@@ -213,6 +226,8 @@ void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_mem
 		       uint8_t flag);
 /* Forgets groups that have ended, oldest first, until a member is free. */
 void rf_fw_group_spare_members(struct rf_fw *fw);
+/* A rank has joined: the group is looked at a quarter of its lease from now at the latest. */
+void rf_fw_group_look_by(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m);
 /* Reads signs of life of a group whose hardware is set up. */
 void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g);
 /*
@@ -270,6 +285,7 @@ uint32_t rf_fw_keys_bytes(unsigned int slots_log2, unsigned int mtu_log2);
 #define RF_FW_PUT_TOMB 4u    /* the data role's entry was a tombstone of the same job */
 #define RF_FW_PUT_HELD 8u    /* it was a tombstone that belongs to no job */
 #define RF_FW_PUT_MIRROR 16u /* the one entry of a mirror connection */
+#define RF_FW_PUT_ALL 31u
 
 /* Whether a ring rank with this address has joined the group. */
 bool rf_fw_joined_from(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t ip);

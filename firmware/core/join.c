@@ -248,6 +248,17 @@ static bool claims(struct rf_fw *fw, const struct rf_fw_group *g, const struct r
 }
 
 /*
+ * Whether a live group has this key. All connections of live groups are in the table, so that only
+ * the ranks of groups that are joining have to be looked at one by one.
+ */
+static bool in_live_group(struct rf_fw *fw, unsigned int role, uint32_t ip, uint32_t qpn)
+{
+	const struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, rf_fw_key(role, qpn));
+
+	return e && rf_fw_state(e) == RF_STATE_LIVE;
+}
+
+/*
  * Whether a data role is already taken: by another rank of the same job; by a rank of any job, if
  * the receiver's address has joined that rank's group (before that the claim proves nothing); by a
  * mirror rank, whose queue pair it is; or by a tombstone of another job.
@@ -255,15 +266,17 @@ static bool claims(struct rf_fw *fw, const struct rf_fw_group *g, const struct r
 static bool data_taken(struct rf_fw *fw, const struct rf_fw_member *self, uint64_t job, uint32_t ip,
 		       uint32_t qpn)
 {
-	const struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, rf_fw_key(0, qpn));
+	const struct rf_fw_entry *e = rf_fw_conn_find(fw, ip, rf_fw_key(RF_FW_ROLE_DATA, qpn));
 
 	if (e && rf_fw_state(e) == RF_STATE_TOMBSTONE && e->job != job && e->job != RF_FW_NO_JOB)
+		return true;
+	if ((e && rf_fw_state(e) == RF_STATE_LIVE) || in_live_group(fw, RF_FW_ROLE_MIRROR, ip, qpn))
 		return true;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 		const struct rf_fw_member *m;
 
-		if (!rf_fw_group_active(g))
+		if (g->state != RF_CTL_S_JOINING)
 			continue;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 			if (m != self && (m->mirror ? m->src_ip == ip && m->qpn == qpn
@@ -281,11 +294,14 @@ static bool ack_taken(struct rf_fw *fw, const struct rf_ctl_join *j)
 {
 	if (!is_mirror(j) && (j->flags & RF_CTL_J_OPEN_LOOP))
 		return false;
+	if (in_live_group(fw, RF_FW_ROLE_ACK, j->src_ip, j->qpn) ||
+	    in_live_group(fw, RF_FW_ROLE_MIRROR, j->src_ip, j->qpn))
+		return true;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 		const struct rf_fw_member *m;
 
-		if (!rf_fw_group_active(g))
+		if (g->state != RF_CTL_S_JOINING)
 			continue;
 		for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 			if (m->src_ip == j->src_ip && m->qpn == j->qpn &&
@@ -346,7 +362,8 @@ static struct rf_fw_group *group_for(struct rf_fw *fw, const struct rf_ctl_heade
 		struct rf_fw_group *g = &fw->group[i];
 		struct rf_fw_member *m;
 
-		if (!rf_fw_group_active(g) || g->job != h->job || g->number != h->group)
+		/* The number first: it differs in most groups. */
+		if (g->number != h->group || g->job != h->job || !rf_fw_group_active(g))
 			continue;
 		if (g->state == RF_CTL_S_JOINING)
 			return g;
@@ -361,19 +378,19 @@ static struct rf_fw_group *group_for(struct rf_fw *fw, const struct rf_ctl_heade
 static void fill_member(struct rf_fw_member *m, const struct rf_fw_request *q,
 			const struct rf_ctl_join *j)
 {
-	m->port = j->port;
+	m->port = j->port & RF_FW_PORT_MASK;
 	m->wish = q->body.u.join.port;
 	m->mirror = is_mirror(j);
 	m->src_ip = j->src_ip;
-	m->qpn = j->qpn;
+	m->qpn = j->qpn & RF_FW_MASK24;
 	m->peer_ip = j->peer_ip;
-	m->peer_qpn = j->peer_qpn;
+	m->peer_qpn = j->peer_qpn & RF_FW_MASK24;
 	if (names_mac(j)) {
 		rf_put_be32(m->mac, j->peer_ip);
 		rf_put_be16(m->mac + 4, (uint16_t)j->peer_qpn);
 	}
-	m->start_psn = j->start_psn;
-	m->shift = j->shift;
+	m->start_psn = j->start_psn & RF_FW_MASK24;
+	m->shift = j->shift & RF_FW_MASK24;
 	m->lease_ms = j->lease_ms;
 	m->token = q->h.token;
 	m->seq = q->h.seq - 1u;
@@ -443,8 +460,10 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 	*detail = 0;
 	rf_fw_group_spare_members(fw);
 	m = rf_fw_member_add(fw, g, q->h.rank);
-	if (!m)
-		return RF_CTL_R_NO_CONNECTIONS;
+	if (!m) {
+		*detail = RF_FW_MEMBERS;
+		return RF_CTL_R_NO_RANKS;
+	}
 	fill_member(m, q, j);
 	/* The first ring rank decides for all. */
 	if (!m->mirror)
@@ -458,8 +477,8 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 	rf_fw_heard(fw, g, m, q);
 	if (fw->strict)
 		rf_fw_watch_registered(fw, m);
-	g->look_ms = fw->now_ms;
 	arrive(fw, g, m, q);
+	rf_fw_group_look_by(fw, g, m);
 	m->notify = 0;
 	rf_fw_reply_state(fw, g, m);
 	return RF_CTL_R_NONE;
@@ -536,7 +555,7 @@ static void move_port(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_f
 
 	if (m->mirror && !m->arrived && !rf_fw_address_usable(fw, m->port) &&
 	    give_port(fw, g, q, &j, &detail) == RF_CTL_R_NONE)
-		m->port = j.port;
+		m->port = j.port & RF_FW_PORT_MASK;
 }
 
 /*

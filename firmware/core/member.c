@@ -4,6 +4,7 @@
 #include "firmware/core/internal.h"
 
 _Static_assert(RF_FW_MEMBERS < RF_FW_NO_MEMBER, "numbers of members fit 16 bits");
+_Static_assert(RF_FW_RANKS_MAX <= 256u, "ranks fit 8 bits");
 _Static_assert(RF_FW_RANKS_MAX <= RF_CTL_RANKS_MAX, "messages have room for all ranks");
 
 void rf_fw_member_init(struct rf_fw *fw)
@@ -11,11 +12,6 @@ void rf_fw_member_init(struct rf_fw *fw)
 	/* A member is zeroed when it is allocated, so the start costs nothing for each. */
 	fw->members = 0;
 	fw->free_member = RF_FW_NO_MEMBER;
-}
-
-struct rf_fw_member *rf_fw_member_get(struct rf_fw *fw, unsigned int i)
-{
-	return i < RF_FW_MEMBERS ? &fw->member[i] : NULL;
 }
 
 struct rf_fw_member *rf_fw_member_find(struct rf_fw *fw, const struct rf_fw_group *g,
@@ -56,7 +52,7 @@ struct rf_fw_member *rf_fw_member_add(struct rf_fw *fw, struct rf_fw_group *g, u
 	}
 	memset(m, 0, sizeof(*m));
 	m->used = 1;
-	m->rank = (uint16_t)rank;
+	m->rank = (uint8_t)rank;
 	m->peer = RF_FW_NO_MEMBER;
 	link = link_to(fw, g, rank);
 	m->next = *link;

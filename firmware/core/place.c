@@ -38,7 +38,7 @@ static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 			*other = note_port(fw, g, m->port);
 			return 0;
 		}
-		m->lane = taken[m->port]++;
+		m->lane = taken[m->port]++ & (RF_CTL_LANES_MAX - 1u);
 		if (taken[m->port] > most)
 			most = taken[m->port];
 	}
@@ -238,7 +238,7 @@ static bool put_data(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw
 		return false;
 	if (!(m->put & RF_FW_PUT_DATA)) {
 		disown(fw, m);
-		m->put |= (uint8_t)(RF_FW_PUT_DATA | was);
+		m->put |= RF_FW_PUT_DATA | (was & RF_FW_PUT_ALL);
 	}
 	return true;
 }
@@ -376,7 +376,7 @@ void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g)
 			rf_fw_conn_remove(fw, m->src_ip, rf_fw_key(1, m->qpn));
 		if (m->put & RF_FW_PUT_MIRROR)
 			rf_fw_conn_remove(fw, m->src_ip, rf_fw_key(RF_FW_ROLE_MIRROR, m->qpn));
-		m->put &= (uint8_t) ~(RF_FW_PUT_ACK | RF_FW_PUT_MIRROR);
+		m->put &= RF_FW_PUT_ALL & ~(RF_FW_PUT_ACK | RF_FW_PUT_MIRROR);
 	}
 	if (!g->live)
 		return;

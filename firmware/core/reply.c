@@ -114,7 +114,8 @@ struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_he
 	for (unsigned int i = 0; i < fw->records; i++) {
 		struct rf_fw_group *g = &fw->group[i];
 
-		if (g->state == RF_CTL_S_FREE || g->job != h->job || g->number != h->group)
+		/* The number first: it differs in most groups. */
+		if (g->number != h->group || g->job != h->job || g->state == RF_CTL_S_FREE)
 			continue;
 		*m = rf_fw_member_find(fw, g, h->rank);
 		if (*m && (*m)->token == h->token) {
@@ -187,7 +188,7 @@ bool rf_fw_heard(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m
 	fw->numbered = 1;
 	m->seq = q->h.seq;
 	m->life_ms = fw->now_ms;
-	m->from_port = (uint8_t)q->port;
+	m->from_port = q->port & RF_FW_PORT_MASK;
 	m->from_ip = q->addr.src_ip;
 	m->vlan = q->addr.vlan;
 	m->udp_port = q->addr.src_port;

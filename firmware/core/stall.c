@@ -167,6 +167,8 @@ uint64_t rf_fw_stall_tick(struct rf_fw *fw)
 	unsigned int live = 0;
 	bool naks = false;
 
+	if (fw->now_ms < fw->stall_ms)
+		return fw->stall_ms;
 	for (unsigned int i = 0; i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
 
@@ -177,8 +179,6 @@ uint64_t rf_fw_stall_tick(struct rf_fw *fw)
 		fw->lag_until = 0;
 		return RF_FW_NEVER;
 	}
-	if (fw->now_ms < fw->stall_ms)
-		return fw->stall_ms;
 	fw->stall_ms = fw->now_ms + fw->cfg.tick_ms;
 	if (naks)
 		rf_fw_write(fw, RF_TICK, 1);

@@ -253,12 +253,12 @@ static void page_connections(struct rf_fw *fw, unsigned int first)
 		struct rf_ctl_connection *e = &p->entry[p->count];
 		int32_t left = (int32_t)(t->until - (uint32_t)fw->now_ms);
 
-		e->state = (uint8_t)(t->value >> RF_HASH_VALUE_STATE_LSB & 3u);
+		e->state = (uint8_t)rf_fw_state(t);
 		if (e->state == RF_STATE_EMPTY)
 			continue;
 		e->ip = t->ip;
 		e->key = t->key;
-		e->cid = (uint16_t)(t->value & RF_HASH_VALUE_CID_MASK);
+		e->cid = t->cid;
 		e->remaining = e->state == RF_STATE_TOMBSTONE && left > 0 ? (uint32_t)left : 0u;
 		p->count++;
 	}

@@ -82,6 +82,7 @@ void rf_room_refused(struct rf_group *g)
 	case RF_CTL_R_NO_GROUPS:
 	case RF_CTL_R_NO_CONNECTIONS:
 	case RF_CTL_R_NO_PASSES:
+	case RF_CTL_R_NO_RANKS:
 		break;
 	default:
 		return;

@@ -104,6 +104,7 @@ static const char *remedy(unsigned int reason)
 	case RF_CTL_R_NO_SLOTS:
 		return "ask for fewer slots or a smaller MTU, or end another job";
 	case RF_CTL_R_NO_CONNECTIONS:
+	case RF_CTL_R_NO_RANKS:
 		return "use fewer ranks or end another job";
 	case RF_CTL_R_QUOTA:
 	case RF_CTL_R_QUOTA_RANKS:

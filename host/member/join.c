@@ -76,7 +76,8 @@ static bool no_room(const struct rf_client *client)
 
 	return rf_client_error(client) == RF_CLIENT_E_REFUSED && failed &&
 	       (failed->reason == RF_CTL_R_NO_SLOTS || failed->reason == RF_CTL_R_NO_GROUPS ||
-		failed->reason == RF_CTL_R_NO_CONNECTIONS || failed->reason == RF_CTL_R_NO_PASSES);
+		failed->reason == RF_CTL_R_NO_CONNECTIONS || failed->reason == RF_CTL_R_NO_PASSES ||
+		failed->reason == RF_CTL_R_NO_RANKS);
 }
 
 static void keep_ready(struct rf_member *m)

@@ -455,7 +455,8 @@ static const char *compare_tables(const struct fw_box *b)
 			const struct fw_box_entry *h = &b->table[t][i];
 			const struct rf_fw_entry *s = &b->fw.table[(t << b->hash_bits) + i];
 
-			if (h->ip != s->ip || h->key != s->key || h->value != s->value)
+			if (h->ip != s->ip || h->key != s->key ||
+			    h->value != rf_fw_value(s->cid, s->state))
 				return "shadow and connection table differ";
 		}
 	return NULL;

@@ -47,7 +47,7 @@ static void test_checker(void **state)
 	BREAK(fw->member[fw->group[0].first].put ^= RF_FW_PUT_ACK);
 	BREAK(fw->entries++);
 	BREAK(fw->tombstones++);
-	BREAK(fw->table[0].value ^= 1u << 16);
+	BREAK(fw->table[0].state ^= 1u);
 	BREAK(rf_fw_buddy_free(&fw->beats, fw->group[0].dbase, 8));
 #undef BREAK
 	*fw = good;

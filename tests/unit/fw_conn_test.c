@@ -243,8 +243,10 @@ static void test_numbers(void **state)
 	b->cfg.tomb_ms = 1000;
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	for (uint32_t q = 0; q < 400 && count < 60; q++) {
-		const struct rf_fw_member m = {
-			.peer_ip = 9, .peer_qpn = 7 * q, .src_ip = 1000 + q, .port = q & 3};
+		const struct rf_fw_member m = {.peer_ip = 9,
+					       .peer_qpn = 7 * q & RF_FW_MASK24,
+					       .src_ip = 1000 + q,
+					       .port = q & 3};
 
 		if (!rf_fw_conn_put(&b->fw, 9, rf_fw_key(0, 7 * q), rf_fw_value(2, RF_STATE_LIVE),
 				    7))
@@ -253,10 +255,10 @@ static void test_numbers(void **state)
 		count++;
 		for (unsigned int i = 0; i < 64; i++) {
 			const struct rf_fw_entry *e = &b->fw.table[i];
-			uint32_t number = e->value & RF_HASH_VALUE_CID_MASK;
+			uint32_t number = e->cid;
 			uint32_t qpn = (e->key & RF_HASH_KEY_QPN_MASK) / 7;
 
-			if (e->value == 0)
+			if (rf_fw_state(e) == RF_STATE_EMPTY)
 				continue;
 			assert_int_equal(b->tomb[number][0], 1000 + qpn);
 			assert_int_equal(b->tomb[number][1] >> RF_TOMB_WRITE_PORT_LSB, qpn & 3);

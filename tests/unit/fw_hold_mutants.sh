@@ -22,7 +22,7 @@ mutant not-kept hold.c "bool entered = rf_fw_conn_hold(fw, s->ip, s->qpn," "bool
 mutant evicted conn.c "			rf_fw_conn_prolong_hold(fw);" ""
 mutant as-told conn.c "src_ip == 0 ? RF_TOMB_WRITE_ANY_MASK : 0" "0"
 mutant by-time conn.c "			e->until = now + rf_fw_tomb_life(fw, e);" "			;"
-mutant number-of-place conn.c "		fw->number[r.place[n]] = fw->number[r.place[r.from[n]]];" ""
+mutant number-of-place conn.c "		store(fw, r.place[n], &moved);" "		moved.number = fw->table[r.place[n]].number; store(fw, r.place[n], &moved);"
 mutant reset-forgets request.c "	if (fw->cfg.hold_ms > 0 || why == RF_CTL_R_PARITY)
 		rf_fw_conn_reset(fw);" "	rf_fw_conn_reset(fw);"
 mutant reset-lets-go request.c "	rf_fw_hold_begin(fw);" ""

@@ -270,10 +270,6 @@ static void test_join(void **state)
 	wr(RF_INJECT, 42 + RF_CTL_HEADER + 32);
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_HELD_KEY, 0);
-	/* The first check for signs of life. */
-	rd(RF_CONN_BASE + RF_CONN_SEEN, 0);
-	rd(RF_CONN_BASE + 0x40 + RF_CONN_SEEN, 1);
-	wr(RF_CONN_BASE + 0x40 + RF_CONN_SEEN, 1);
 	/* The first tick of a live group; the measurement of which rank is last begins. */
 	wr(RF_TICK, 1);
 	rd(RF_LAG_STATUS, 0);

@@ -453,10 +453,11 @@ static void test_of_no_job(void **state)
 	for (unsigned int ended = 0; ended < 2; ended++) {
 		assert_true(rf_fw_conn_put(&b->fw, a.r.u.join.peer_ip, key,
 					   rf_fw_value(0, RF_STATE_LIVE), RF_FW_NO_JOB));
-		rf_fw_conn_bury(&b->fw,
-				&(struct rf_fw_member){.peer_ip = a.r.u.join.peer_ip,
-						       .peer_qpn = a.r.u.join.peer_qpn},
-				RF_FW_NO_JOB, true);
+		rf_fw_conn_bury(
+			&b->fw,
+			&(struct rf_fw_member){.peer_ip = a.r.u.join.peer_ip,
+					       .peer_qpn = a.r.u.join.peer_qpn & RF_FW_MASK24},
+			RF_FW_NO_JOB, true);
 		accepted(b, a);
 		if (ended) {
 			assert_int_equal(ask(b, &last), RF_CTL_READY);

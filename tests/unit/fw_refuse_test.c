@@ -347,6 +347,52 @@ static void test_limits(void **state)
 	fw_box_free(b);
 }
 
+/* The largest shape: the JOIN that would begin the 65th group, and the 513th rank. */
+static void test_wide_limits(void **state)
+{
+	struct fw_box *b = fw_box_new();
+	struct fw_ask a = fw_ask_join(0, 2);
+
+	(void)state;
+	b->groups = 64;
+	b->bank_log2 = 14;
+	b->hdr_log2 = 10;
+	b->hash_bits = 10;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	a.r.u.join.slots_log2 = 4;
+	for (unsigned int g = 0; g < 64; g++) {
+		a.h.group = (uint16_t)(100 + g);
+		a.r.u.join.qpn = 0x100 + 2 * g;
+		a.r.u.join.peer_qpn = 0x101 + 2 * g;
+		fw_ask_accepted(b, &a);
+	}
+	a.h.group = 200;
+	a.r.u.join.qpn = 0x900;
+	a.r.u.join.peer_qpn = 0x901;
+	refused(b, &a, RF_CTL_R_NO_GROUPS);
+	assert_int_equal(reply.u.failed.detail, 64);
+	fw_box_free(b);
+
+	/* A group counts with all its ranks from its first JOIN on. */
+	b = fw_box_new();
+	b->bank_log2 = 14;
+	b->hdr_log2 = 10;
+	b->groups = 64;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	for (unsigned int g = 0; g < 9; g++) {
+		a = fw_ask_join(0, g < 8 ? 64 : 2);
+		a.h.group = (uint16_t)(100 + g);
+		a.r.u.join.slots_log2 = 4;
+		a.r.u.join.qpn = 0x100 + 2 * g;
+		a.r.u.join.peer_qpn = 0x101 + 2 * g;
+		if (g < 8)
+			fw_ask_accepted(b, &a);
+	}
+	refused(b, &a, RF_CTL_R_NO_RANKS);
+	assert_int_equal(reply.u.failed.detail, 512);
+	fw_box_free(b);
+}
+
 static void test_unknown(void **state)
 {
 	struct fw_box *b = fw_ask_box();
@@ -627,6 +673,7 @@ int main(void)
 		cmocka_unit_test(test_completion),
 		cmocka_unit_test(test_no_connections_at_join),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_wide_limits),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_every_bit),

@@ -22,8 +22,11 @@
 
 #define LOG_MAX 65536u
 #define KEYS 3u
+#define WIDE_GROUPS 64u
+#define WIDE_RANKS 8u
 
 static uint64_t seed = 1;
+static bool expired = true; /* requests with an expired nonce are among those drawn */
 static unsigned int steps = 1500;
 static const char *program;
 static const char *image;
@@ -57,7 +60,7 @@ static uint64_t nonce(uint32_t ip)
 	copy = *rf_sim_fw_native(sides[0].fw);
 	now = rf_fw_nonce(&copy, ip);
 
-	if (seed % 97u == 0)
+	if (expired && seed % 97u == 0)
 		return old;
 	old = now;
 	return now;
@@ -133,7 +136,16 @@ static void same(void)
 	sides[0].logged = sides[1].logged = 0;
 }
 
-static void start(unsigned int nkeys)
+/* The largest shape that the firmware serves. */
+static void widen(struct fw_box *b)
+{
+	b->groups = WIDE_GROUPS;
+	b->bank_log2 = 14;
+	b->hdr_log2 = 10;
+	b->hash_bits = 10;
+}
+
+static void start(unsigned int nkeys, bool wide)
 {
 	static struct rf_fw_key keys[KEYS];
 
@@ -151,6 +163,8 @@ static void start(unsigned int nkeys)
 		char why[200] = "";
 
 		s->box = fw_box_new();
+		if (wide)
+			widen(s->box);
 		s->box->mirror = s->box->directed = true;
 		s->box->types = 0x3ff;
 		s->real = s->box->hal;
@@ -160,7 +174,7 @@ static void start(unsigned int nkeys)
 		fw.tomb_ms = 250;
 		fw.linger_ms = 400;
 		fw.nonce_ms = 700;
-		fw.share_max = 12;
+		fw.share_max = wide ? 0 : 12;
 		fw.probe_ms = 20;
 		fw.announce_ms = 100;
 		fw.gateway = 0x0a000063;
@@ -377,7 +391,7 @@ static void hardware(void)
 
 static void run(unsigned int nkeys, unsigned int count)
 {
-	start(nkeys);
+	start(nkeys, false);
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t dice = rnd(100);
 
@@ -446,6 +460,68 @@ static void test_keys(void **state)
 	stop();
 }
 
+/* A request of a rank of one of the many groups, JOIN or LEAVE, to both. */
+static void wide_ask(unsigned int g, unsigned int r, unsigned int ranks, uint8_t verb)
+{
+	struct fw_ask a = fw_ask_join(r, ranks);
+	uint8_t frame[RF_CTL_FRAME_MAX];
+
+	a.h.verb = verb;
+	a.h.group = (uint16_t)g;
+	a.h.token = 1u + g * RF_FW_RANKS_MAX + r;
+	a.r.u.join.qpn = 0x10000u + RF_FW_RANKS_MAX * g + r;
+	a.r.u.join.peer_qpn = 0x10000u + RF_FW_RANKS_MAX * g + (r + 1) % ranks;
+	a.r.u.join.slots_log2 = 4;
+	a.r.u.join.lease_ms = 60000;
+	if (g & 1u) /* every other group consists of mirror ranks */
+		fw_mirror_form(&a, FW_BOX_IP + 1u, r);
+	frame_to_both(a.port, frame, fw_ask_frame(&a, frame));
+	poll();
+	same();
+}
+
+static void wide_group(unsigned int g, unsigned int ranks, uint8_t verb)
+{
+	for (unsigned int r = 0; r < ranks; r++)
+		wide_ask(g, r, ranks, verb);
+}
+
+/*
+ * All groups and all places of ranks of the largest shape are in use: the next one is refused, and
+ * fits after another one has ended.
+ */
+static void test_wide(void **state)
+{
+	const struct rf_fw_counters *cnt;
+
+	(void)state;
+	expired = false;
+	start(0, true);
+	cnt = &rf_sim_fw_native(sides[0].fw)->cnt;
+	pass(100); /* the addresses of the ports have been probed */
+	same();
+	for (unsigned int g = 0; g < WIDE_GROUPS; g++)
+		wide_group(g, WIDE_RANKS, RF_CTL_JOIN);
+	assert_int_equal(cnt->groups_ready, WIDE_GROUPS);
+	wide_ask(WIDE_GROUPS, 0, WIDE_RANKS, RF_CTL_JOIN);
+	assert_int_equal(cnt->refused[RF_CTL_R_NO_GROUPS], 1);
+	pass(1200);
+	same();
+	wide_group(17, WIDE_RANKS, RF_CTL_LEAVE);
+	assert_int_equal(cnt->groups_ended, 1);
+	pass(5);
+	/* A place of a group is free again, but not for more ranks than have left. */
+	wide_ask(WIDE_GROUPS, 0, WIDE_RANKS + 1u, RF_CTL_JOIN);
+	assert_int_equal(cnt->refused[RF_CTL_R_NO_RANKS], 1);
+	wide_group(WIDE_GROUPS, WIDE_RANKS, RF_CTL_JOIN);
+	assert_int_equal(cnt->groups_ready, WIDE_GROUPS + 1u);
+	pass(1200);
+	same();
+	report();
+	stop();
+	expired = true;
+}
+
 /* The comparison detects one wrong bit in one write. */
 static void test_mutant(void **state)
 {
@@ -453,7 +529,7 @@ static void test_mutant(void **state)
 	uint8_t frame[RF_CTL_FRAME_MAX];
 
 	(void)state;
-	start(0);
+	start(0, false);
 	sides[1].wrong = true;
 	frame_to_both(a.port, frame, fw_ask_frame(&a, frame));
 	poll();
@@ -547,6 +623,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_trace),   cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_mutant),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_missing), cmocka_unit_test(test_salt),
+		cmocka_unit_test(test_wide),
 	};
 
 	fw_ask_nonce = nonce;

@@ -1,9 +1,11 @@
 #!/bin/sh
 # The check of the image for the box's processor refuses what it must: programs that are too large, too deep,
 # recursive, or that call through a register, each with its reason; and it accepts a program without these faults.
-# usage: rv32_image.sh DIRECTORY (for objects)
+# The image itself, for up to 64 groups, 512 ranks and HASH_BITS 10, is checked too, and its figures are printed.
+# usage: rv32_image.sh DIRECTORY (for objects) IMAGE.elf
 set -eu
 dir=$1
+image=$2
 if ! command -v clang > /dev/null || ! command -v ld.lld > /dev/null; then
 	echo "needs clang and lld"
 	exit 77
@@ -64,4 +66,5 @@ probe data 'data' -Os << 'END'
 static volatile char state[132000];
 int main(void) { return state[1]; }
 END
+"${PYTHON:-python3}" mk/rv32_check.py "$image" || bad=1
 exit $bad

@@ -36,12 +36,12 @@ $(eval $(call bench,core-4-simulation,$(BUILD)/vl/core-4x1x512-plain/Vrf_core si
 
 .PHONY: formal-ledger
 FORMAL_LEDGER := $(addprefix tests/formal/,nak.proof nak_una.proof tomb.proof held.proof ledger.proof ledger_selective.proof ledger_response.proof sched.proof \
-  form.proof pass_read.proof pass_reduce.proof)
+  form.proof fit.proof pass_read.proof pass_reduce.proof)
 formal-ledger: $(GENERATED)
 	$(PROVE) $(FORMAL_LEDGER)
 FORMAL_TARGETS += formal-ledger
 FORMAL_PROOFS  += $(FORMAL_LEDGER)
-$(foreach p,nak tomb held form,$(eval $(call test,formal-$p,$(PYTHON) tests/formal/lib/prove.py tests/formal/$p.proof)))
+$(foreach p,nak tomb held form fit,$(eval $(call test,formal-$p,$(PYTHON) tests/formal/lib/prove.py tests/formal/$p.proof)))
 
 # Bit flips in its memories: with parity nothing wrong is sent; without parity something is, which shows that the bench detects it,
 # for the MACs of mirror ranks too.

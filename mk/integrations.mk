@@ -23,3 +23,59 @@ install-files: install-python
 install-python:
 	install -d $(RF_PYTHON)
 	install -m 644 $(PY_FILES) $(RF_PYTHON)
+
+# MPI: one core without mpi.h, and two seams. What depends on mpi.h is compiled once for each MPI.
+$(eval $(call c_lib,rf-mpi,$(addprefix integrations/mpi/core/,state.c settings.c job.c comm.c call.c)))
+
+MPI_OPENMPI_I := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openmpi/include)
+MPI_MPICH_I   := $(wildcard /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)/mpich)
+MPI_FLAGS_openmpi := -isystem $(MPI_OPENMPI_I) -isystem $(MPI_OPENMPI_I)/openmpi
+MPI_FLAGS_mpich   := -isystem $(MPI_MPICH_I) -include integrations/mpi/mpich/weak.h
+MPI_CALLS := $(addprefix integrations/mpi/calls/,types.c translate.c serve.c)
+
+# $(call mpi_seam,MPI,SOURCES,NAME OF THE LIBRARY,LINK FLAGS)
+define mpi_seam
+$(patsubst %.c,$(BUILD)/mpi/$(1)/obj/%.o,$(2) $(MPI_CALLS)): $(BUILD)/mpi/$(1)/obj/%.o: %.c $(BUILD)/flags | $$(GENERATED)
+	@mkdir -p $$(@D)
+	@$$(call step,CC,$$< ($(1)))
+	$$(CC) $$(CFLAGS_ALL) $$(INCLUDES) $(MPI_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+DEPFILES += $(patsubst %.c,$(BUILD)/mpi/$(1)/obj/%.d,$(2) $(MPI_CALLS))
+$(BUILD)/mpi/$(1)/$(3): $(patsubst %.c,$(BUILD)/mpi/$(1)/obj/%.o,$(2) $(MPI_CALLS)) $(call libs,rf-mpi rf-config) integrations/mpi/$(1)/seam.map $(SHLIB)
+	@$$(call step,LINK,$$@)
+	$$(CC) $$(CFLAGS_ALL) -shared -Wl,--version-script=integrations/mpi/$(1)/seam.map -o $$@ $$(filter %.o,$$^) \
+	  $(call libs,rf-mpi rf-config) -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../../lib:$$$$ORIGIN/../../..' $(4) -lpthread
+endef
+ifneq ($(wildcard $(MPI_OPENMPI_I)/openmpi/ompi/mca/coll/coll.h),)
+MPI_OPENMPI := $(BUILD)/mpi/openmpi/mca_coll_ringfold.so
+$(eval $(call mpi_seam,openmpi,integrations/mpi/openmpi/coll_ringfold.c,mca_coll_ringfold.so,-L$(MPI_OPENMPI_I)/../lib -lmpi -lopen-pal))
+ALL_TARGETS += $(MPI_OPENMPI)
+endif
+ifneq ($(wildcard $(MPI_MPICH_I)/mpi.h),)
+MPI_MPICH := $(BUILD)/mpi/mpich/libringfold-mpich.so
+$(eval $(call mpi_seam,mpich,integrations/mpi/mpich/preload.c,libringfold-mpich.so,-ldl))
+ALL_TARGETS += $(MPI_MPICH)
+endif
+$(eval $(call c_test,mpi_core,tests/unit/mpi_core.c,rf-mpi rf-config,-lpthread))
+
+# Programs of MPI, built for each; they know nothing of ringfold.
+# $(call mpi_program,MPI,SOURCE,LINK FLAGS): build/mpi/MPI/NAME
+define mpi_program
+$(BUILD)/mpi/$(1)/$(basename $(notdir $(2))): $(2) $(BUILD)/flags
+	@mkdir -p $$(@D)
+	@$$(call step,LINK,$$@)
+	$$(CC) $(CSTD) $(OPT) $(WARN) $(MPI_FLAGS_$(1)) -o $$@ $$< $(3)
+endef
+$(eval $(call mpi_program,openmpi,tests/integrations/mpi_calls.c,-L$(MPI_OPENMPI_I)/../lib -lmpi))
+$(eval $(call mpi_program,mpich,tests/integrations/mpi_calls.c,-lmpich))
+MPI_TEST_DEPS := $(SHLIB) $(DPDK_PLUGIN) $(addprefix $(BUILD)/bin/ringfold-,box ctl)
+$(eval $(call test,mpi-openmpi,tests/integrations/mpi.sh openmpi,$(MPI_OPENMPI) $(BUILD)/mpi/openmpi/mpi_calls $(MPI_TEST_DEPS)))
+$(eval $(call test,mpi-mpich,tests/integrations/mpi.sh mpich,$(MPI_MPICH) $(BUILD)/mpi/mpich/mpi_calls $(MPI_TEST_DEPS)))
+
+# Both seams are installed below the library's own folder; docs/mpi.md says how MPI finds them.
+.PHONY: install-mpi uninstall-mpi
+install-files: install-mpi
+install-mpi:
+	for f in $(MPI_OPENMPI) $(MPI_MPICH); do install -D -m 755 $$f $(RF_LIB)/ringfold/$${f#$(BUILD)/} || exit 1; done
+uninstall: uninstall-mpi
+uninstall-mpi:
+	rm -rf $(RF_LIB)/ringfold/mpi

@@ -14,7 +14,8 @@ for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.1 lib
 	bin/ringfold bin/ringfold-perf bin/ringfold-box share/man/man1/ringfold-run.1 share/man/man3/rf_allreduce.3 \
 	share/bash-completion/completions/ringfold share/ringfold/ringfold.lua share/ringfold/switch/linux-bridge.sh \
 	share/doc/ringfold/README.md share/doc/ringfold/docs/api.md share/doc/ringfold/docs/pictures/rack.svg \
-	share/doc/ringfold/examples/allreduce.c share/ringfold/python/ringfold/_declared.py; do
+	share/doc/ringfold/examples/allreduce.c share/ringfold/python/ringfold/_declared.py \
+	lib/ringfold/mpi/openmpi/mca_coll_ringfold.so lib/ringfold/mpi/mpich/libringfold-mpich.so; do
 	[ -e "$place/$f" ] || fail "$f is missing"
 done
 # programs for users, but none for developers of this tree

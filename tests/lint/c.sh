@@ -24,9 +24,15 @@ if [ $# -eq 0 ]; then
 	fi
 fi
 clang-format --dry-run --Werror "$@" || report 'format: run clang-format -i on the files above'
+openmpi=/usr/lib/$(gcc -print-multiarch)/openmpi/include
 for file in "$@"; do
+	more=
 	case $file in
-	*.c) clang -fsyntax-only -std=c11 -D_GNU_SOURCE $warnings $includes "$file" || report "$file: clang" ;;
+	integrations/mpi/mpich/*) more="-isystem /usr/include/$(gcc -print-multiarch)/mpich" ;;
+	integrations/mpi/* | tests/integrations/*) more="-isystem $openmpi -isystem $openmpi/openmpi" ;;
+	esac
+	case $file in
+	*.c) clang -fsyntax-only -std=c11 -D_GNU_SOURCE $warnings $includes $more "$file" || report "$file: clang" ;;
 	esac
 done
 for file in "$@"; do

@@ -44,12 +44,20 @@ ROOMS = [
     "ringfoldd",
     "demo",
     "examples",
+    "integrations/mpi/core",
+    "integrations/mpi/calls",
+    "integrations/mpi/openmpi",
+    "integrations/mpi/mpich",
     "tools",
     "tests",
 ]
 # Rooms that see less than everything before them.
 ALONE = {
     "examples": ["host/include"],
+    "integrations/mpi/core": ["base", "host/include", "host/config"],
+    "integrations/mpi/calls": ["host/include", "integrations/mpi/core"],
+    "integrations/mpi/openmpi": ["host/include", "integrations/mpi/core", "integrations/mpi/calls"],
+    "integrations/mpi/mpich": ["host/include", "integrations/mpi/core", "integrations/mpi/calls"],
     "planner": ["base", "plan"],
     "plan": ["base"],
     "firmware/core": ["base", "proto", "firmware/hal"],

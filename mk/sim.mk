@@ -61,6 +61,7 @@ $(eval $(call c_test,api_collectives,tests/unit/api_collectives.c tests/unit/api
 $(eval $(call c_test,api_batch,tests/unit/api_batch.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_refused,tests/unit/api_refused.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_large,tests/unit/api_large.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call c_test,api_wide,tests/unit/api_wide.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
 $(eval $(call test,timeline,$(PYTHON) tests/sim/timeline.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))
 $(eval $(call test,realtime_ports,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box,$(BUILD)/bin/ringfold-box))

@@ -256,6 +256,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "lanes", 'l', &c->lanes, "N", "ranks per port", NULL},
 		{RF_OPT_UINT, "width", 0, &c->width, "BITS",
 		 "width of the data path: 64, 128, 256, 512", NULL},
+		{RF_OPT_FLAG, "wide", 0, &c->wide, NULL,
+		 "room for 64 groups of 16 slots, --engine model only (default: 8 groups)", NULL},
 		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "IPv4 address of the box", NULL},
 		{RF_OPT_CALL, "port-ips", 0, c, "ADDRESS[,...]",
 		 "addresses of the box's ports for mirror connections; one: that of\n"
@@ -362,6 +364,10 @@ static int settle(struct settings *s)
 	}
 	if (c->width != 64 && c->width != 128 && c->width != 256 && c->width != 512) {
 		fprintf(stderr, "--width: expected 64, 128, 256 or 512\n");
+		return RF_EXIT_USAGE;
+	}
+	if (c->wide && strcmp(s->engine, "model") != 0) {
+		fprintf(stderr, "--wide: expected --engine model\n");
 		return RF_EXIT_USAGE;
 	}
 	if (c->hold_ns < 1000000)

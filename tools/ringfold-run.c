@@ -28,6 +28,7 @@ struct settings {
 	const char *firmware;
 	unsigned ports; /* 0: chosen */
 	unsigned lanes; /* 0: chosen */
+	bool wide;
 	double loss;
 	unsigned mtu; /* 0: RF_MTU */
 	const char *pcapng;
@@ -92,6 +93,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "ports of the box, 2 to 8; 0: 4 if they are enough, else 8", NULL},
 		{RF_OPT_UINT, "lanes", 'l', &s->lanes, "N",
 		 "ranks per port, 1 to 16; 0: as many as are needed", NULL},
+		{RF_OPT_FLAG, "wide", 0, &s->wide, NULL,
+		 "room for 64 groups of 16 slots, --engine model only (default: 8 groups)", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {"ringfold run -n N [options] -- PROGRAM [ARGUMENTS]",
@@ -118,6 +121,10 @@ static int settle(struct settings *s)
 	}
 	if (s->lanes > 16) {
 		fprintf(stderr, "--lanes: expected 1 to 16, or 0\n");
+		return -1;
+	}
+	if (s->wide && strcmp(s->engine, "model") != 0) {
+		fprintf(stderr, "--wide: expected --engine model\n");
 		return -1;
 	}
 	if (s->loss >= 1) {
@@ -343,6 +350,8 @@ static int start_box(struct rf_run *r, struct settings *s)
 	argv[n++] = numbers[0];
 	argv[n++] = "--lanes";
 	argv[n++] = numbers[1];
+	if (s->wide)
+		argv[n++] = "--wide";
 	if (!s->verbose)
 		argv[n++] = "--quiet";
 	if (s->http) {

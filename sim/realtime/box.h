@@ -32,6 +32,7 @@ struct rf_rt_cfg {
 	unsigned ports;
 	unsigned lanes;
 	unsigned width;
+	bool wide; /* the model with room for 64 groups of 16 slots, and 512 ranks */
 	uint64_t seed;
 	const char *wave;
 	uint8_t mac[6];

@@ -32,6 +32,8 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	char text[300];
 
 	rf_shape_cfg(&b->shape, b->cfg.ports, b->cfg.lanes, b->cfg.width);
+	if (b->cfg.wide)
+		rf_shape_wide(&b->shape);
 	b->shape.seed = b->cfg.seed;
 	b->shape.waveform = b->cfg.wave;
 	b->khz = b->shape.clock_khz;

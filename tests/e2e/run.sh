@@ -70,6 +70,7 @@ check "... [ 0] and [10]" eval 'prints "^\[ 0\] rank 0 of 11" && prints "^\[10\]
 
 check "the box has a minute to answer" run 0 -n 1 -- sh -c 'echo "$RF_BOX_TIMEOUT"'
 check "... unless the caller says otherwise" eval 'prints " 60000$" && RF_BOX_TIMEOUT=77 run 0 -n 1 -- sh -c "echo \$RF_BOX_TIMEOUT" && prints " 77$"'
+check "a box with room for 64 groups" run 0 -n 2 --wide -- "$bin/allreduce"
 RF_TIMEOUT=60000 RF_RETRY=500 LIMIT=150 check "64 ranks" run 0 -n 64 -- "$bin/allreduce"
 check "... add" test "$(grep -c "^\[[ 0-9]*\] rank [0-9]* of 64: 2016 2080 " "$out")" = 64
 check "variables" run 0 -n 2 -- sh -c 'echo "$RF_RANK $RF_SIZE $RANK $WORLD_SIZE $LOCAL_RANK $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK $RF_IP $MASTER_ADDR"'
@@ -103,7 +104,7 @@ check "... gives the rank and the reason" says 0 "^\[[01]\] $dir/broken (or its 
 check "no program" run 2 -n 2
 check "... says so" says 0 "no program given"
 for bad in "-n 0" "-n 65" "-n x" "--lanes 17" "--box-ports 9" "--box-ports 1" "--mtu 1500" "--loss 100%" "--loss 2" "--engine glass" \
-	"--timeout 5x" "-n 9 --lanes 1" "-n 64 --box-ports 2" "--fast"; do
+	"--timeout 5x" "-n 9 --lanes 1" "-n 2 --wide --engine rtl" "-n 64 --box-ports 2" "--fast"; do
 	# shellcheck disable=SC2086
 	check "$bad is refused" run 2 $bad -- true
 done

@@ -131,6 +131,13 @@ struct cables {
 static struct cables cables[1];
 static _Atomic unsigned int lost_permille;
 
+static bool wide_boxes;
+
+void api_box_wide(bool wide)
+{
+	wide_boxes = wide;
+}
+
 void api_box_lose(unsigned int permille)
 {
 	lost_permille = permille;
@@ -182,6 +189,10 @@ struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool ru
 	cfg.engine = rf_model_engine();
 	cfg.ports = PORTS;
 	cfg.lanes = LANES;
+	cfg.wide = wide_boxes;
+	/* many ranks on few processors: one may not run for seconds */
+	if (wide_boxes)
+		cfg.lease_ns = UINT64_C(60000000000);
 	cfg.hold_ns = 0; /* there was no earlier box */
 	for (unsigned int p = 0; p < PORTS; p++)
 		cfg.port_ip[p] = cfg.ip - 32 + p;

@@ -14,6 +14,8 @@ struct api_box;
 struct rf_io_hub *api_box_hub(unsigned int ranks);
 struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool rules);
 void api_box_stop(struct api_box *b);
+/* Boxes that start from now on have room for 64 groups of 16 slots, or are ordinary ones. */
+void api_box_wide(bool wide);
 
 /* From now on so many of 1000 frames are lost on each cable, in each direction. */
 void api_box_lose(unsigned int permille);

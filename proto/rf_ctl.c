@@ -175,7 +175,7 @@ static size_t finish(uint8_t *buf, const struct rf_cursor *c, const struct rf_ct
 	if (c->short_ || c->misfit)
 		return 0;
 	rf_put_be32(buf, RF_CTL_MAGIC);
-	buf[4] = c->old ? RF_CTL_VERSION_OLD : RF_CTL_VERSION;
+	buf[4] = c->old ? c->old : RF_CTL_VERSION;
 	buf[5] = h->verb;
 	rf_put_be16(buf + 6, h->flags);
 	rf_put_be16(buf + 8, (uint16_t)len);
@@ -246,7 +246,8 @@ size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struc
 {
 	struct rf_cursor c = writer(buf);
 
-	c.old = h->version == RF_CTL_VERSION_OLD;
+	if (h->version <= RF_CTL_VERSION_OLD)
+		c.old = h->version;
 	if (c.old && r->result != RF_CTL_FAILED)
 		return 0;
 	if (!body_reply(&c, (struct rf_ctl_reply *)(uintptr_t)r))

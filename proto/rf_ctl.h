@@ -16,7 +16,8 @@
 
 #define RF_CTL_MAGIC 0x52464354u /* "RFCT" */
 #define RF_CTL_VERSION 3u
-/* The version before; a box answers its requests in their own layout, with a refusal. */
+/* The versions up to this one have FAILED in 28 bytes; a box refuses their requests in that layout.
+ */
 #define RF_CTL_VERSION_OLD 2u
 #define RF_CTL_UDP_PORT 4791u
 #define RF_CTL_KEY_BYTES 16u
@@ -208,7 +209,8 @@ const char *rf_ctl_state_text(unsigned int state);
 
 struct rf_ctl_header {
 	uint8_t verb;
-	uint8_t version; /* received: as sent; to be sent: 0, or RF_CTL_VERSION_OLD for FAILED */
+	uint8_t version; /* received: as sent; to be sent: 0, or for FAILED 1 .. RF_CTL_VERSION_OLD
+			  */
 	uint16_t flags;  /* RF_CTL_F_* */
 	uint16_t length; /* bytes of the message, including the header */
 	uint16_t group;  /* number of the group within the job */

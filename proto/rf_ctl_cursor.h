@@ -17,7 +17,7 @@ struct rf_cursor {
 	size_t left;
 	bool short_; /* the bytes ran out */
 	bool misfit; /* a value does not fit its field or array */
-	bool old;    /* writing for a host of RF_CTL_VERSION_OLD */
+	uint8_t old; /* writing for a host of this older version; 0: of the present one */
 };
 
 static inline bool rf_cursor_take(struct rf_cursor *c, size_t n)

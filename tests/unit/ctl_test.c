@@ -233,6 +233,9 @@ static void test_old_layout(void **state)
 	assert_int_equal(buf[RF_CTL_HEADER + 11], RF_CTL_VERSION);
 	assert_int_equal(rf_ctl_header_get(buf, RF_CTL_HEADER + 28, &got), RF_CTL_R_VERSION);
 	assert_int_equal(got.version, RF_CTL_VERSION_OLD);
+	h.version = 1;
+	assert_int_equal(rf_ctl_reply_put(buf, &h, &r, NULL), RF_CTL_HEADER + 28);
+	assert_int_equal(buf[4], 1);
 	r.result = RF_CTL_OK;
 	assert_int_equal(rf_ctl_reply_put(buf, &h, &r, NULL), 0);
 	/* Any other number is answered in the present layout. */

@@ -568,7 +568,7 @@ static void sign(uint8_t *msg, size_t len, const uint8_t *key)
 }
 
 /* The box's answer to version 2: that number, and 28 bytes of FAILED. */
-static void old_answer(struct fw_box *b)
+static void old_answer(struct fw_box *b, uint8_t version)
 {
 	const struct fw_box_frame *f = fw_box_out(b);
 	struct rf_ctl_addr a;
@@ -579,7 +579,7 @@ static void old_answer(struct fw_box *b)
 	assert_non_null(f);
 	assert_int_equal(rf_ctl_frame_get(f->data, f->len, &a, &msg, &len), 0);
 	assert_int_equal(rf_ctl_header_get(msg, len, &h), RF_CTL_R_VERSION);
-	assert_int_equal(h.version, RF_CTL_VERSION_OLD);
+	assert_int_equal(h.version, version);
 	assert_int_equal(h.flags, RF_CTL_F_REPLY | RF_CTL_F_UNSIGNED | RF_CTL_F_OPEN_LAB);
 	assert_int_equal(len, RF_CTL_HEADER + 28);
 	assert_int_equal(msg[RF_CTL_HEADER], RF_CTL_FAILED);
@@ -626,16 +626,20 @@ static void test_verb_and_version(void **state)
 	assert_int_equal(reply.u.failed.reason, RF_CTL_R_TRUNCATED);
 	assert_int_equal(h.flags & RF_CTL_F_UNSIGNED, 0);
 	/*
-	 * Another version: the answer is unsigned and contains our version. Version 2 gets it in a
-	 * layout that it can read.
+	 * Another version: the answer is unsigned and contains our version. Versions 1 and 2 get it
+	 * in a layout that they can read.
 	 */
 	h = a.h;
 	len = rf_ctl_request_put(msg, &h, &a.r, fw_ask_zero_key);
 	msg[4] = RF_CTL_VERSION_OLD;
 	fw_box_punt(b, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
 	assert_null(fw_box_poll(b));
-	old_answer(b);
+	old_answer(b, RF_CTL_VERSION_OLD);
 	msg[4] = 1;
+	fw_box_punt(b, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
+	assert_null(fw_box_poll(b));
+	old_answer(b, 1);
+	msg[4] = RF_CTL_VERSION + 1u;
 	fw_box_punt(b, 0, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
 	assert_null(fw_box_poll(b));
 	assert_true(fw_ask_answer(b, &h, &reply));

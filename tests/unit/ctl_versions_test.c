@@ -1,0 +1,233 @@
+/*
+ * Hosts and boxes of other versions of the control protocol. The messages of versions 1 and 2 are
+ * the test vectors of their pages, byte by byte: a box refuses such requests in a layout that their
+ * senders read, and a host refuses such answers, naming both versions and the remedy.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proto/rf_bytes.h"
+#include "tests/unit/ctl_script.h"
+#include "tests/unit/fw_box.h"
+
+#define OLDS 2u
+#define HOST_IP 0x0a000002u
+#define FAILED_BYTES (RF_CTL_HEADER + 28u)
+
+/* Of the vectors: key 00 01 .. 0f, job 1122334455667788, group 3, rank 2. */
+static const struct rf_fw_key vector_key = {
+	.job = 0x1122334455667788ull,
+	.key = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+
+static const uint8_t join[OLDS][100] = {
+	{0x52, 0x46, 0x43, 0x54, 0x01, 0x01, 0x00, 0x00, 0x00, 0x64, 0x00, 0x03, 0x11, 0x22, 0x33,
+	 0x44, 0x55, 0x66, 0x77, 0x88, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	 0x00, 0x06, 0xca, 0xfe, 0xf0, 0x0d, 0x12, 0x34, 0x56, 0x78, 0x00, 0x00, 0x00, 0x00, 0x00,
+	 0x00, 0x00, 0x00, 0xed, 0x32, 0xfa, 0x76, 0x4a, 0x31, 0xd2, 0xa0, 0x00, 0x04, 0x01, 0x02,
+	 0x0a, 0x09, 0x05, 0xff, 0x00, 0x06, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	 0x11, 0x0a, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x12, 0x00, 0x12, 0x34, 0x56, 0x00, 0x40,
+	 0x00, 0x00, 0x00, 0x00, 0x13, 0x88, 0x00, 0x00, 0x75, 0x30},
+	{0x52, 0x46, 0x43, 0x54, 0x02, 0x01, 0x00, 0x00, 0x00, 0x64, 0x00, 0x03, 0x11, 0x22, 0x33,
+	 0x44, 0x55, 0x66, 0x77, 0x88, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	 0x00, 0x06, 0xca, 0xfe, 0xf0, 0x0d, 0x12, 0x34, 0x56, 0x78, 0x01, 0x23, 0x45, 0x67, 0x89,
+	 0xab, 0xcd, 0xef, 0xa2, 0x09, 0xb8, 0x3c, 0xa2, 0x7b, 0x1d, 0xe4, 0x00, 0x04, 0x01, 0x02,
+	 0x0a, 0x09, 0x05, 0xff, 0x00, 0x06, 0x00, 0x00, 0x0a, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00,
+	 0x11, 0x0a, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x12, 0x00, 0x12, 0x34, 0x56, 0x00, 0x40,
+	 0x00, 0x00, 0x00, 0x00, 0x13, 0x88, 0x00, 0x00, 0x75, 0x30}};
+
+/* With the queue pair destroyed. */
+static const uint8_t leave[OLDS][56] = {
+	{0x52, 0x46, 0x43, 0x54, 0x01, 0x02, 0x00, 0x01, 0x00, 0x38, 0x00, 0x03, 0x11, 0x22,
+	 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x00, 0x02, 0x00, 0x00, 0x0b, 0xad, 0xca, 0xfe,
+	 0x00, 0x00, 0x00, 0x08, 0xca, 0xfe, 0xf0, 0x0d, 0x12, 0x34, 0x56, 0x78, 0x00, 0x00,
+	 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x69, 0x7d, 0x00, 0xf1, 0x2e, 0xcf, 0x1d, 0x1e},
+	{0x52, 0x46, 0x43, 0x54, 0x02, 0x02, 0x00, 0x01, 0x00, 0x38, 0x00, 0x03, 0x11, 0x22,
+	 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x00, 0x02, 0x00, 0x00, 0x0b, 0xad, 0xca, 0xfe,
+	 0x00, 0x00, 0x00, 0x08, 0xca, 0xfe, 0xf0, 0x0d, 0x12, 0x34, 0x56, 0x78, 0x01, 0x23,
+	 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xc0, 0x31, 0x62, 0x55, 0x38, 0x0b, 0xe3, 0x93}};
+
+/* READY to JOIN: four ranks, W 256. */
+static const uint8_t ready[OLDS][88] = {
+	{0x52, 0x46, 0x43, 0x54, 0x01, 0x01, 0x80, 0x00, 0x00, 0x58, 0x00, 0x03, 0x11, 0x22, 0x33,
+	 0x44, 0x55, 0x66, 0x77, 0x88, 0x00, 0x02, 0x00, 0x00, 0x0b, 0xad, 0xca, 0xfe, 0x00, 0x00,
+	 0x00, 0x06, 0xca, 0xfe, 0xf0, 0x0d, 0x12, 0x34, 0x56, 0x78, 0x00, 0x00, 0x00, 0x00, 0x00,
+	 0x00, 0x00, 0x00, 0x7a, 0x08, 0x97, 0x93, 0x2a, 0xce, 0x86, 0x04, 0x02, 0x09, 0x00, 0x04,
+	 0x01, 0x00, 0x02, 0x00, 0x01, 0x05, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x02,
+	 0x00, 0x00, 0x00, 0x13, 0x88, 0x00, 0x00, 0x01, 0x00, 0x02, 0x00, 0x03, 0x00},
+	{0x52, 0x46, 0x43, 0x54, 0x02, 0x01, 0x80, 0x00, 0x00, 0x58, 0x00, 0x03, 0x11, 0x22, 0x33,
+	 0x44, 0x55, 0x66, 0x77, 0x88, 0x00, 0x02, 0x00, 0x00, 0x0b, 0xad, 0xca, 0xfe, 0x00, 0x00,
+	 0x00, 0x06, 0xca, 0xfe, 0xf0, 0x0d, 0x12, 0x34, 0x56, 0x78, 0x01, 0x23, 0x45, 0x67, 0x89,
+	 0xab, 0xcd, 0xef, 0xbd, 0xa8, 0xbe, 0x15, 0x84, 0xa2, 0xe0, 0xe5, 0x02, 0x09, 0x00, 0x04,
+	 0x01, 0x00, 0x02, 0x00, 0x01, 0x05, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x02,
+	 0x00, 0x00, 0x00, 0x13, 0x88, 0x00, 0x00, 0x01, 0x00, 0x02, 0x00, 0x03, 0x00}};
+
+/* FAILED of an old box, without a tag, to a request with this header. */
+static void failed(uint8_t out[FAILED_BYTES], uint8_t version, const uint8_t *to, uint16_t flags,
+		   uint32_t epoch, uint32_t detail)
+{
+	memset(out, 0, FAILED_BYTES);
+	memcpy(out, to, 40);
+	out[4] = version;
+	rf_put_be16(out + 6, flags);
+	rf_put_be16(out + 8, FAILED_BYTES);
+	rf_put_be32(out + 24, epoch);
+	out[RF_CTL_HEADER] = RF_CTL_FAILED;
+	out[RF_CTL_HEADER + 1] = RF_CTL_R_VERSION;
+	memcpy(out + RF_CTL_HEADER + 2, to + 20, 2); /* the rank */
+	rf_put_be32(out + RF_CTL_HEADER + 8, detail);
+}
+
+static void ask(struct fw_box *b, const uint8_t *msg, size_t len, uint8_t version)
+{
+	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN,
+				 .src_ip = HOST_IP,
+				 .dst_ip = FW_BOX_IP,
+				 .src_port = 50000,
+				 .dst_port = RF_CTL_UDP_PORT,
+				 .src_mac = {2, 0, 0, 0, 9, 9}};
+	uint8_t frame[RF_CTL_FRAME_MAX], expected[FAILED_BYTES];
+	uint32_t before = b->fw.cnt.refused[RF_CTL_R_VERSION];
+	const struct fw_box_frame *f;
+	struct rf_ctl_addr from;
+	const uint8_t *answer;
+	size_t answer_len;
+
+	fw_box_punt(b, 1, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
+	assert_null(fw_box_poll(b));
+	f = fw_box_out(b);
+	assert_non_null(f);
+	assert_int_equal(rf_ctl_frame_get(f->data, f->len, &from, &answer, &answer_len), 0);
+	failed(expected, version, msg, RF_CTL_F_REPLY | RF_CTL_F_UNSIGNED, b->fw.epoch,
+	       RF_CTL_VERSION);
+	assert_int_equal(answer_len, FAILED_BYTES);
+	assert_memory_equal(answer, expected, FAILED_BYTES);
+	assert_null(fw_box_out(b));
+	assert_int_equal(b->fw.cnt.refused[RF_CTL_R_VERSION], before + 1);
+	assert_int_equal(b->fw.hw_used, 0);
+	assert_int_equal(b->fw.members, 0);
+	assert_int_equal(b->fw.cnt.join + b->fw.cnt.leave, 0);
+}
+
+/* A host of version 1 or 2 at this box. */
+static void old_host(void **state)
+{
+	struct fw_box *b = fw_box_new();
+
+	(void)state;
+	b->cfg.keys = &vector_key;
+	b->cfg.nkeys = 1;
+	assert_int_equal(fw_box_start(b), RF_FW_OK);
+	for (unsigned int i = 0; i < OLDS; i++) {
+		ask(b, join[i], sizeof(join[i]), (uint8_t)(i + 1));
+		ask(b, leave[i], sizeof(leave[i]), (uint8_t)(i + 1));
+	}
+	fw_box_free(b);
+}
+
+/* Passes a message of a box to the client; the result of rf_client_rx(). */
+static int hear(struct rf_client *c, uint64_t now, const uint8_t *msg, size_t len)
+{
+	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN,
+				 .src_ip = SCRIPT_BOX_IP,
+				 .dst_ip = SCRIPT_OWN_IP,
+				 .src_port = RF_CTL_UDP_PORT,
+				 .dst_port = RF_CTL_UDP_PORT};
+	uint8_t frame[RF_CTL_FRAME_MAX];
+
+	memcpy(to.src_mac, script_box_mac, sizeof(to.src_mac));
+	memcpy(to.dst_mac, script_own_mac, sizeof(to.dst_mac));
+	return rf_client_rx(c, now, frame, rf_ctl_frame_put(frame, sizeof(frame), &to, msg, len));
+}
+
+/* The header of the client's request, as an old box would read it. */
+static void header_of(uint8_t out[RF_CTL_HEADER], const struct rf_ctl_header *h)
+{
+	memset(out, 0, RF_CTL_HEADER);
+	rf_put_be32(out, RF_CTL_MAGIC);
+	out[5] = h->verb;
+	rf_put_be16(out + 10, h->group);
+	rf_put_be64(out + 12, h->job);
+	rf_put_be16(out + 20, h->rank);
+	rf_put_be32(out + 28, h->seq);
+	rf_put_be64(out + 32, h->token);
+}
+
+/* Three answers in a row, READY too, end the attempt; READY is not taken for one. */
+static void at_old_box(uint8_t version, bool says_ready)
+{
+	struct rf_client c = script_client(true);
+	uint8_t head[RF_CTL_HEADER], msg[FAILED_BYTES], full[88];
+	struct rf_ctl_header h;
+	struct rf_ctl_request q;
+	char text[300], both[100];
+	uint64_t t = 0;
+
+	rf_client_join(&c, &script_join, 0);
+	for (unsigned int k = 0; k < 3; k++) {
+		assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+		assert_int_equal(script_request(&c, t, &h, &q), RF_CTL_JOIN);
+		header_of(head, &h);
+		failed(msg, version, head, RF_CTL_F_REPLY | RF_CTL_F_UNSIGNED, 9, version);
+		/* The vector's READY, as the answer to this request. */
+		memcpy(full, ready[version - 1u], sizeof(full));
+		memcpy(full + 10, head + 10, 30);
+		assert_int_equal(says_ready ? hear(&c, t, full, sizeof(full))
+					    : hear(&c, t, msg, sizeof(msg)),
+				 1);
+		t = rf_client_next_timeout(&c);
+	}
+	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_REFUSED);
+	assert_int_equal(rf_client_failed(&c)->reason, RF_CTL_R_VERSION);
+	rf_client_text(&c, text, sizeof(text));
+	snprintf(both, sizeof(both),
+		 "the box has version %u and this host version %u, so the box is older", version,
+		 RF_CTL_VERSION);
+	assert_non_null(strstr(text, both));
+	assert_non_null(strstr(text, "install the same release of ringfold on host and box"));
+}
+
+/* This host at a box of version 1 or 2. */
+static void old_box(void **state)
+{
+	(void)state;
+	for (uint8_t version = 1; version <= OLDS; version++) {
+		at_old_box(version, false);
+		at_old_box(version, true);
+	}
+}
+
+/* Once the box has given a signed answer, refusals that anybody could send change nothing. */
+static void forged_age(void **state)
+{
+	struct rf_client c = script_client(true);
+	struct rf_ctl_reply w = script_waiting();
+	uint8_t head[RF_CTL_HEADER], msg[FAILED_BYTES];
+	struct rf_ctl_header h;
+	struct rf_ctl_request q;
+
+	(void)state;
+	rf_client_join(&c, &script_join, 0);
+	assert_int_equal(script_request(&c, 0, &h, &q), RF_CTL_JOIN);
+	assert_int_equal(script_reply(&c, 0, &h, &w, script_key, 9), 1);
+	header_of(head, &h);
+	failed(msg, 1, head, RF_CTL_F_REPLY | RF_CTL_F_UNSIGNED, 9, 1);
+	for (unsigned int k = 0; k < 9; k++)
+		hear(&c, 0, msg, sizeof(msg));
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(old_host),
+		cmocka_unit_test(old_box),
+		cmocka_unit_test(forged_age),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -55,6 +55,12 @@ static int parse_values(struct doctor *d)
 		fprintf(stderr, "ringfold doctor: %s\n", why);
 		return -1;
 	}
+	if (strcmp(d->steering, "both") != 0 && strcmp(d->steering, "mirror") != 0 &&
+	    strcmp(d->steering, "ring") != 0) {
+		fprintf(stderr, "ringfold doctor: RF_STEERING: \"%s\" is neither mirror nor ring\n",
+			d->steering);
+		return -1;
+	}
 	if (d->mtu < ROCE_MTU_MIN || d->mtu > ROCE_MTU_MAX || (d->mtu & (d->mtu - 1)) != 0) {
 		fprintf(stderr, "ringfold doctor: --mtu: expected 256, 512, 1024, 2048 or 4096\n");
 		return -1;
@@ -99,6 +105,7 @@ static int defaults(struct doctor *d)
 	d->box_text = setting(d->box_text, "RF_BOX_IP");
 	d->key_text = setting(rf_opt_secret(d->key_text), "RF_KEY");
 	d->job_text = setting(d->job_text, "RF_JOB");
+	d->steering = setting(d->steering, "RF_STEERING");
 	d->state = boxlink_now();
 	d->link.job = 0x646f63746f72u; /* any job is accepted if the box has no keys */
 	d->link.answer_ns = d->timeout;
@@ -113,26 +120,27 @@ static const char intro[] =
 	"  address  no other host uses this host's address\n"
 	"  arp      the box answers for its address\n"
 	"  control  the box answers control packets; version and key match\n"
+	"  mirror   packets to the addresses of the box's ports come back with a sum; nobody else\n"
+	"           has these addresses\n"
+	"instead of it with RF_STEERING=ring or --steering ring, before it with --steering both:\n"
 	"  rule     this switch port redirects UDP port 4791 to the box, whatever the destination\n"
 	"  return   a packet comes back from the box, unchanged except for its source MAC\n"
 	"  mtu      frames of the path MTU fit, in both directions\n"
 	"  port     a group at the box learns this host's port\n"
 	"  icrc     a packet with a correct ICRC is accepted, one with a wrong ICRC is not\n"
 	"  sum      the sum of two packets comes back (if the box has two lanes or more)\n"
-	"  mirror   packets to the addresses of the box's ports come back with a sum; nobody else\n"
-	"           has these addresses. With --steering mirror: instead of rule to sum\n"
+	"and at last:\n"
 	"  damage   frames that arrived damaged at the box's port, or were dropped for lack of "
 	"room\n"
 	"  ranks    with --ranks on all hosts at once (RF_RANK and RF_SIZE, mpirun, ...): all "
 	"ranks\n"
 	"           of the job join and sum\n"
-	"Settings are those of a job: RF_DEVICE, RF_IP, RF_BOX_IP, RF_MTU, RF_JOB, RF_KEY. Run it "
-	"on\n"
-	"each host, with no other ringfold program on the same device.";
+	"\nSettings are those of a job: RF_DEVICE, RF_IP, RF_BOX_IP, RF_STEERING, RF_MTU, RF_JOB,\n"
+	"RF_KEY. Run it on each host, with no other ringfold program on the same device.";
 
 int main(int argc, char **argv)
 {
-	static struct doctor d = {.timeout = 3000 * NS_PER_MS, .steering = "both"};
+	static struct doctor d = {.timeout = 3000 * NS_PER_MS};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "device", 'd', &d.device, "DEVICE",
 		 "DPDK device connected to the switch; default: RF_DEVICE", NULL},
@@ -143,7 +151,9 @@ int main(int argc, char **argv)
 		{RF_OPT_STRING, "box-ip", 0, &d.box_text, "ADDRESS",
 		 "the box's address; default: RF_BOX_IP", NULL},
 		{RF_OPT_CHOICE, "steering", 0, &d.steering, "both|mirror|ring",
-		 "what the job uses: the addresses of the box's ports, the rule, or both", NULL},
+		 "what the job uses: the addresses of the box's ports, the rule, or both; default: "
+		 "RF_STEERING, else mirror",
+		 NULL},
 		{RF_OPT_UINT, "mtu", 'm', &d.mtu, "BYTES", "path MTU to check; default: RF_MTU",
 		 NULL},
 		{RF_OPT_STRING, "job", 0, &d.job_text, "N",

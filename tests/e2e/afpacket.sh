@@ -53,7 +53,7 @@ check "... correct" grep -q 'wrong elements: 0' "$dir/0.out"
 # an interface that the box cannot reach
 echo 0 > "/proc/sys/net/ipv6/conf/rf$$h1/disable_ipv6"
 ip addr add fd00:5246::2/64 dev "rf$$h1" nodad
-RF_RANK=1 "$bin/ringfold-doctor" > "$dir/1.err" 2>&1
+RF_RANK=1 "$bin/ringfold-doctor" --steering both > "$dir/1.err" 2>&1
 check "ringfold doctor, an interface with IPv6 alone" test $? = 1
 check "... is named" says 1 "^FAILED   device   rf$$h1 has only IPv6 addresses, and the box has IPv4 only"
 ip addr flush dev "rf$$h1"
@@ -61,7 +61,7 @@ echo 1 > "/proc/sys/net/ipv6/conf/rf$$h1/disable_ipv6"
 # the interface's address becomes the host's own
 ip addr add 10.9.9.1/24 dev "rf$$h0"
 ip addr add 10.9.9.2/24 dev "rf$$h1"
-RF_RANK=1 "$bin/ringfold-doctor" > "$dir/1.err" 2>&1
+RF_RANK=1 "$bin/ringfold-doctor" --steering both > "$dir/1.err" 2>&1
 check "ringfold doctor" test $? = 0
 check "... uses the interface's address" says 1 "address 10.9.9.2"
 RF_MTU=4096 all "$bin/ringfold-perf" --min 100K --max 100K --iters 3

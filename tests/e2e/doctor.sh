@@ -10,7 +10,11 @@ hosts_damage=1 # the doctor sends damaged frames on purpose
 port_options=([0]=box=0 [1]=box=1,norule [2]=box=3 [3]=box=3 [4]=box=2)
 lanes=1
 [ "$engine" = model ] && lanes=2
-unset RF_SIZE
+unset RF_SIZE RF_STEERING
+# host 1 with the doctor's own defaults
+host_1() {
+	RF_IP=10.0.0.2 RF_DEVICE=${RF_DEVICE//%r/1} "$bin/ringfold-doctor"
+}
 box_start --lanes $lanes --direct "2=memif:$dir/nobody.sock"
 
 doctor 0
@@ -42,6 +46,13 @@ if [ $lanes = 2 ]; then
 	check "... which mirror ranks do not need" test $? = 0
 	check "... they use any port" says 1 "^ok       mirror   packets to 10.0.0.22[23] and 10.0.0.22[23]"
 	check "... ring checks are left out" test "$(grep -c ' rule \| return \| sum ' "$dir/1.err")" = 0
+	host_1 > "$dir/1.err" 2>&1
+	check "... and mirror is the default" test $? = 0
+	check "... in place of the ring checks" test "$(grep -c '^ok       mirror' "$dir/1.err") $(grep -c ' rule ' "$dir/1.err")" = "1 0"
+	RF_STEERING=ring host_1 > "$dir/1.err" 2>&1
+	check "... unless the job's setting is ring" fails_at 1 rule
+	RF_STEERING=glass host_1 > "$dir/1.err" 2>&1
+	check "... any other setting: usage" test $? = 2
 	doctor 2 --steering mirror
 	check "a rule to port 3, a mirror rank at another port" fails_at 2 mirror
 	check "... is named" says 2 "for another port has arrived at port"
@@ -82,7 +93,7 @@ assert not d['ok'] and d['failed'] == 'rule' and d['checks'][-1]['fix'], d"
 for r in 0 3; do
 	(
 		export RF_RANK=$((r / 3)) RF_SIZE=2 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r}
-		exec "$bin/ringfold-doctor" --ranks > "$dir/$r.err" 2>&1
+		exec "$bin/ringfold-doctor" --steering both --ranks > "$dir/$r.err" 2>&1
 	) &
 	pid[$r]=$!
 done

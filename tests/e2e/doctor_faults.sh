@@ -24,7 +24,7 @@ with_fault() {
 		sleep 0.05
 	done
 	RF_IP=10.0.0.$((k + 1)) RF_DEVICE="net_memif0,role=client,id=0,socket=$dir/w$k.sock,socket-abstract=no" \
-		"$bin/ringfold-doctor" --timeout 3s "$@" > "$dir/$k.err" 2>&1
+		"$bin/ringfold-doctor" --steering both --timeout 3s "$@" > "$dir/$k.err" 2>&1
 	code=$?
 	kill -TERM "$wire"
 	wait "$wire" 2> /dev/null

@@ -16,7 +16,7 @@ done
 start() {
 	local r=$1 device=$2
 	shift 2
-	env RF_IP=10.0.0.$((r + 1)) RF_DEVICE="${device//%r/$r}" RF_TIMEOUT=4000 "$@" "$bin/ringfold-doctor" --ranks > "$dir/$r.err" 2>&1 &
+	env RF_IP=10.0.0.$((r + 1)) RF_DEVICE="${device//%r/$r}" RF_TIMEOUT=4000 "$@" "$bin/ringfold-doctor" --steering both --ranks > "$dir/$r.err" 2>&1 &
 	pid[$r]=$!
 }
 

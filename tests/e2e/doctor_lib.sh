@@ -5,7 +5,7 @@
 doctor() {
 	local r=$1
 	shift
-	RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} "$bin/ringfold-doctor" "$@" > "$dir/$r.err" 2>&1
+	RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} "$bin/ringfold-doctor" --steering both "$@" > "$dir/$r.err" 2>&1
 }
 
 # Whether rank N's run failed only at this check, with a remedy.

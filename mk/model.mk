@@ -2,7 +2,7 @@
 #
 # Library: model (needs rfproto after it).
 
-MODEL_SRC := $(addprefix sim/model/,arith.c arith_wide.c queue.c parse.c table.c ledger.c form.c compare.c nak.c held.c judge.c reduce.c schedule.c egress.c registers.c model.c)
+MODEL_SRC := $(addprefix sim/model/,arith.c arith_wide.c queue.c parse.c table.c ledger.c form.c compare.c nak.c held.c judge.c reduce.c schedule.c uplink.c uplink_pass.c egress.c registers.c model.c)
 
 $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
@@ -16,12 +16,15 @@ $(eval $(call c_test,model_window,tests/unit/model_window.c,$(BOXBENCH_LIBS),-ld
 $(eval $(call c_test,model_acks,tests/unit/model_acks.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_mirror,tests/unit/model_mirror.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_directed,tests/unit/model_directed.c,$(BOXBENCH_LIBS),-ldl))
+$(eval $(call c_test,model_uplink,tests/unit/model_uplink.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_wide,tests/unit/model_wide.c,$(BOXBENCH_LIBS),-ldl -lm))
 $(eval $(call c_test,model_form,tests/unit/model_form.c,$(BOXBENCH_LIBS),-ldl))
-$(eval $(call test,model_mutants,tests/unit/model_mutants.sh $(BUILD),$(addprefix $(BUILD)/tests/model_,mirror directed form)))
+$(eval $(call test,model_mutants,tests/unit/model_mutants.sh $(BUILD),$(addprefix $(BUILD)/tests/model_,mirror directed form uplink tree)))
 $(eval $(call c_test,model_nak,tests/unit/model_nak.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_ledger,tests/unit/model_ledger.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_sums,tests/unit/model_sums.c,$(BOXBENCH_LIBS),-ldl -lm))
+$(eval $(call test_lib,treenet,tests/sim/tree_net.c tests/sim/tree_sum.c))
+$(eval $(call c_test,model_tree,tests/sim/model_tree.c,treenet $(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_timing,tests/unit/model_timing.c,$(BOXBENCH_LIBS),-ldl))
 
 $(eval $(call test_prog,ringfold-compare,tests/sim/compare/main.c,$(BOXBENCH_LIBS) rf-opt,-ldl))

@@ -238,12 +238,12 @@ bool model_result_room(const struct rf_engine *e, unsigned int port, const struc
 	unsigned int passes = 8 * e->cfg.mtu_max >> MODEL_GROUP_FIELD(g, MTU_LOG2);
 	unsigned int most = passes * MODEL_GROUP_FIELD(g, LANES);
 
-	return e->ports[port].out[MODEL_SRC_RESULT].frames + frames <=
+	return e->ports[port].out[MODEL_SRC_RESULT].frames + e->ports[port].ups + frames <=
 	       (most < headers ? most : headers);
 }
 
 /* UDP checksum 0 and the ICRC, after all other fields. */
-static void seal(struct model_frame *f, unsigned int l2, unsigned int ip_length)
+void model_seal(struct model_frame *f, unsigned int l2, unsigned int ip_length)
 {
 	rf_put_be16(f->bytes + l2 + 26, 0);
 	rf_put_le32(f->bytes + l2 + ip_length - 4, model_icrc(f->bytes, l2, ip_length));
@@ -302,7 +302,7 @@ void model_send_result(struct rf_engine *e, const struct model_repeat *r,
 		fit(e, f, l2, plen ? pass->pad : 0, mark);
 	if (c->mirror)
 		turn_back(c, f, l2);
-	seal(f, l2, (unsigned int)len - l2);
+	model_seal(f, l2, (unsigned int)len - l2);
 	f->ready = ready;
 	f->counter = r->first ? RF_CNT_TX_FIRST : RF_CNT_TX_REPEAT;
 	f->cid = r->cid;
@@ -319,7 +319,7 @@ void model_send_ack(struct rf_engine *e, unsigned int cid, unsigned int port, co
 	rf_put_be24(f->bytes + p->l2 + 37, psn);
 	if (e->conns[cid].mirror)
 		turn_back(&e->conns[cid], f, p->l2);
-	seal(f, p->l2, p->ip_length);
+	model_seal(f, p->l2, p->ip_length);
 	f->ready = e->now + MODEL_ACK_DELAY;
 	f->counter = RF_CNT_TX_ACK;
 	model_send(e, port, MODEL_SRC_ACK, f);
@@ -351,7 +351,7 @@ void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame
 	rf_put_be24(bth + 9, model_serial_add(c->start, index));
 	bth[12] = syndrome;
 	rf_put_be24(bth + 13, c->msn);
-	seal(f, p->l2, 48);
+	model_seal(f, p->l2, 48);
 	f->ready = e->now + MODEL_ACK_DELAY;
 	f->counter = syndrome < 0x20 ? RF_CNT_TX_BEHALF : RF_CNT_TX_NAK;
 	model_send(e, model_cid_port(cid), MODEL_SRC_ACK, f);

@@ -3,6 +3,7 @@
 #include "sim/model/internal.h"
 
 #define OPCODE_LAST_IMM 0x03u
+#define OPCODE_ONLY 0x04u
 #define OPCODE_ONLY_IMM 0x05u
 #define OPCODE_LAST_SEND 0x05u
 #define OPCODE_LAST_DATA 0x0bu
@@ -54,6 +55,26 @@ static bool immediate_wrong(const struct model_parsed *p)
 
 	return op >= RF_MODEL_OPS || type >= RF_MODEL_TYPES || (bitwise(op) && floating(type)) ||
 	       gives != (p->plen > 0) || (p->opcode == OPCODE_LAST_IMM && !(gives && wants));
+}
+
+unsigned int model_form_result(const struct rf_engine *e, unsigned int cid,
+			       const struct model_parsed *p, uint32_t i, unsigned int *cause)
+{
+	bool stated = p->opcode == OPCODE_ONLY_IMM;
+
+	if (!stated && p->opcode != OPCODE_ONLY) {
+		*cause = RF_ERROR_OPCODE;
+		return RF_CNT_OPCODE;
+	}
+	if (length_wrong(&e->groups[model_cid_group(cid)], p, stated ? 0 : 1)) {
+		*cause = RF_ERROR_LENGTH;
+		return RF_CNT_LENGTH;
+	}
+	if (stated && ((p->imm ^ i) & 15)) {
+		*cause = RF_ERROR_ORDER;
+		return RF_CNT_ORDER;
+	}
+	return RF_CNT_COUNT;
 }
 
 unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struct model_parsed *p,

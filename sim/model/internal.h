@@ -110,6 +110,7 @@ struct model_conn {
 	uint32_t mac_hi;     /* as in PEER_MAC_HI ... */
 	uint32_t mac_lo;     /* ... and PEER_MAC_LO */
 	uint32_t silent;     /* 1: the last packet stored had gives = 0 */
+	bool selective;      /* packets are accepted in any order, whatever the group says */
 };
 
 struct model_group {
@@ -124,6 +125,40 @@ struct model_group {
 	unsigned int port_turn;         /* port whose queue is checked first */
 	uint32_t error_got, error_want; /* of the latched error */
 	bool marked;                    /* the next first sending carries a CE mark */
+};
+
+#define MODEL_AGAIN 8u   /* ranges of indexes that wait to be sent up again */
+#define MODEL_FLIGHTS 4u /* passes up in progress */
+
+/* Indexes to be sent up again: [from, end). */
+struct model_range {
+	uint32_t from, end;
+	bool probe; /* caused by TICK */
+};
+
+/* A pass up whose operands have not been read yet. */
+struct model_flight {
+	uint32_t index;
+	unsigned int counter;
+	uint64_t ready; /* first beat out */
+};
+
+/* The uplink of a group: docs/box.md, "Groups with an uplink". */
+struct model_uplink {
+	bool on;
+	unsigned int cid; /* its place */
+	uint32_t window;
+	uint16_t sport;
+	uint8_t tos;
+	uint32_t up, got, seen, acked;
+	uint32_t run, run_end;
+	uint32_t then;            /* got at the last TICK */
+	unsigned int still, wait; /* in TICKs */
+	unsigned int row;         /* resends since the last first pass */
+	struct model_range again[MODEL_AGAIN];
+	unsigned int again_head, again_count;
+	struct model_flight flights[MODEL_FLIGHTS];
+	unsigned int flight_head, flight_count;
 };
 
 /* One measurement of who is last: docs/box.md. */
@@ -229,11 +264,20 @@ struct model_port {
 	struct model_repeat repeats[MODEL_REPEATS];
 	unsigned int repeat_head, repeat_count;
 	uint64_t prep_free; /* first cycle in which a pass over this port may be chosen */
-	uint64_t bank_free; /* first cycle in which a pass may read this port's bank */
-	uint32_t counters[RF_CNT_COUNT];
+	uint64_t bank_free; /* first cycle in which a pass may read this port's bank ... */
+	uint64_t tree_free; /* ... and use the adders over it */
+	uint64_t down_free; /* first cycle in which a pass down from this port may be chosen */
+	unsigned int ups;   /* passes up in progress for this port */
+	uint32_t counters[RF_CNT_COUNT + RF_MODEL_UP_COUNTERS];
 };
 
-enum model_event_kind { MODEL_EV_JUDGE, MODEL_EV_SCHEDULE, MODEL_EV_SEND, MODEL_EV_LEFT };
+enum model_event_kind {
+	MODEL_EV_JUDGE,
+	MODEL_EV_SCHEDULE,
+	MODEL_EV_SEND,
+	MODEL_EV_LEFT,
+	MODEL_EV_UP, /* a pass up has read its operands; `port` is the group */
+};
 
 struct model_event {
 	uint64_t cycle;
@@ -295,6 +339,7 @@ struct rf_engine {
 
 	struct model_port ports[MODEL_PORTS];
 	struct model_group groups[MODEL_GROUPS];
+	struct model_uplink uplinks[MODEL_GROUPS];
 	struct model_conn conns[MODEL_CONNS];
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
 	uint8_t order[MODEL_GROUPS]; /* groups, least recently checked first */
@@ -347,6 +392,9 @@ const struct model_entry *model_lookup(const struct rf_engine *e, unsigned int r
  */
 unsigned int model_form(const struct rf_engine *e, unsigned int cid, const struct model_parsed *p,
 			uint32_t i, unsigned int *cause);
+/* The same for a result from the parent: lines u6 to u8. */
+unsigned int model_form_result(const struct rf_engine *e, unsigned int cid,
+			       const struct model_parsed *p, uint32_t i, unsigned int *cause);
 
 /* judge.c */
 void model_judge(struct rf_engine *e, unsigned int port, struct model_frame *f);
@@ -395,6 +443,9 @@ static inline unsigned int model_group_field(const struct model_group *g, uint32
 bool model_member(const struct rf_engine *e, const struct model_group *g, unsigned int lane,
 		  unsigned int port);
 void model_group_head(struct rf_engine *e, unsigned int group);
+void model_group_tail(struct rf_engine *e, unsigned int group);
+/* The connection accepts packets in any order. */
+bool model_selective(const struct rf_engine *e, unsigned int cid);
 void model_group_error(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index);
 /* The same with ERROR.WHAT, ERROR_GOT, ERROR_WANT. */
 void model_group_error_of(struct rf_engine *e, unsigned int cid, unsigned int cause, uint32_t index,
@@ -423,6 +474,8 @@ bool model_slot_present(const struct rf_engine *e, unsigned int cid, uint32_t in
 void model_slots_clear(struct rf_engine *e, unsigned int group);
 void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, const uint8_t *frame,
 		      const struct model_parsed *p);
+/* The payload stored for an index, as it came. */
+const uint8_t *model_slot_data(struct rf_engine *e, unsigned int cid, uint32_t index);
 /* Computes the payload of a pass that model_compare() has filled in; pad bytes are zero. */
 void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, struct model_pass *pass);
 
@@ -436,6 +489,14 @@ int model_compare(const struct rf_engine *e, unsigned int group, uint32_t index,
 
 /* schedule.c */
 void model_schedule(struct rf_engine *e);
+/* First cycle in which a pass over the group's ranks may be chosen. */
+uint64_t model_block_free(const struct rf_engine *e, const struct model_group *g);
+/*
+ * Reserves the block for a pass over slots of plen bytes. Returns the cycle of the result's first
+ * beat; `read` is the one in which the last operand has been read.
+ */
+uint64_t model_block_take(struct rf_engine *e, unsigned int group, unsigned int plen,
+			  uint64_t *read);
 bool model_repeat_ask(struct rf_engine *e, unsigned int cid, uint32_t index);
 
 /* egress.c */
@@ -455,6 +516,42 @@ void model_send_made(struct rf_engine *e, unsigned int cid, const uint8_t *frame
 		     const struct model_parsed *p, uint32_t index, uint8_t syndrome);
 void model_send_raw(struct rf_engine *e, unsigned int port, enum model_source src,
 		    const uint8_t *frame, size_t len);
+/* UDP checksum 0 and the ICRC, after all other fields. */
+void model_seal(struct model_frame *f, unsigned int l2, unsigned int ip_length);
+
+/* uplink.c: what comes from the parent, and what is sent to it. */
+static inline bool model_is_uplink(const struct rf_engine *e, unsigned int cid)
+{
+	const struct model_uplink *u = &e->uplinks[model_cid_group(cid)];
+
+	return u->on && u->cid == cid;
+}
+
+void model_uplink_start(struct rf_engine *e, unsigned int group);
+/* Lines 24 to 26 and u1 to u12: the counter. */
+unsigned int model_uplink_judge(struct rf_engine *e, unsigned int port, unsigned int cid,
+				const struct model_frame *f, const struct model_parsed *p);
+void model_uplink_tick(struct rf_engine *e);
+/* uplink_pass.c */
+/* Indexes below it may be passed on to the ranks. */
+uint32_t model_complete(const struct rf_engine *e, unsigned int group);
+/* The lowest index that a pass up still has to read; `none` if there is none. */
+uint32_t model_uplink_holds(const struct rf_engine *e, unsigned int group, uint32_t none);
+/* Puts a range into the list, if it has room. */
+void model_uplink_again(struct rf_engine *e, unsigned int group, uint32_t from, uint32_t end,
+			bool probe);
+/* A pass up could be issued if its ports were free. */
+bool model_uplink_waits(const struct rf_engine *e, unsigned int group);
+/* Issues one pass up, or discards a resend. True if either happened. */
+bool model_uplink_try(struct rf_engine *e, unsigned int group, bool *began);
+/* The operands of the oldest pass have been read: its packet is made. */
+void model_uplink_read(struct rf_engine *e, unsigned int group);
+/* The result of an index as it came; reserves the bank and returns the cycle of the first beat. */
+void model_uplink_result(struct rf_engine *e, unsigned int group, uint32_t index,
+			 struct model_pass *pass);
+uint64_t model_uplink_take(struct rf_engine *e, unsigned int group, unsigned int plen);
+/* An ACK of what has come back, if anything has and the queue has room. */
+void model_uplink_ack(struct rf_engine *e, unsigned int group);
 
 /* registers.c */
 uint32_t model_reg_read(struct rf_engine *e, uint32_t addr);

@@ -80,7 +80,7 @@ static bool storable(struct rf_engine *e, unsigned int cid, uint32_t i)
 	if (model_serial_less(i, e->conns[cid].next) ||
 	    !model_serial_less(i, model_serial_add(g->tail, 1u << MODEL_GROUP_FIELD(g, S_LOG2))))
 		return false;
-	return !(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !model_slot_present(e, cid, i);
+	return !model_selective(e, cid) || !model_slot_present(e, cid, i);
 }
 
 /* Line 30: an error only if a rank continues, not for one old packet or another sender's. */
@@ -89,7 +89,7 @@ static void judge_before(struct rf_engine *e, unsigned int cid, uint32_t i)
 	struct model_conn *c = &e->conns[cid];
 	uint32_t cfg = e->groups[model_cid_group(cid)].cfg;
 
-	if (!(cfg & RF_GROUP_CFG_STRICT_MASK) || (cfg & RF_GROUP_CFG_SELECTIVE_MASK) || c->next)
+	if (!(cfg & RF_GROUP_CFG_STRICT_MASK) || model_selective(e, cid) || c->next)
 		return;
 	if (i == c->last || i == model_serial_add(c->last, 1))
 		model_group_error(e, cid, RF_ERROR_BEFORE_START, i);
@@ -114,7 +114,7 @@ static unsigned int judge_old(struct rf_engine *e, unsigned int cid, const struc
 	return RF_CNT_BEHALF;
 }
 
-/* Line 34. In a selective group next advances over packets that are present already. */
+/* Line 34. On a selective connection next advances over packets that are present already. */
 static void accept(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
 		   const struct model_parsed *p, uint32_t i)
 {
@@ -124,7 +124,7 @@ static void accept(struct rf_engine *e, unsigned int cid, const struct model_fra
 	model_slot_store(e, cid, i, f->bytes, p);
 	model_lag_stored(e, cid, i);
 	c->next = model_serial_add(c->next, 1);
-	while ((g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) && model_slot_at(e, cid, c->next)->present) {
+	while (model_selective(e, cid) && model_slot_at(e, cid, c->next)->present) {
 		model_slot_at(e, cid, c->next)->present = false;
 		c->next = model_serial_add(c->next, 1);
 	}
@@ -138,9 +138,7 @@ static void accept(struct rf_engine *e, unsigned int cid, const struct model_fra
 static unsigned int judge_beyond(struct rf_engine *e, unsigned int cid, const struct model_frame *f,
 				 const struct model_parsed *p, uint32_t i, uint32_t limit)
 {
-	const struct model_group *g = &e->groups[model_cid_group(cid)];
-
-	if (!(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK) || !model_serial_less(i, limit))
+	if (!model_selective(e, cid) || !model_serial_less(i, limit))
 		return RF_CNT_GAP;
 	if (model_slot_present(e, cid, i))
 		return RF_CNT_PENDING;
@@ -259,8 +257,7 @@ static unsigned int judge_ack(struct rf_engine *e, unsigned int port, unsigned i
 		u = c->sent;
 	}
 	c->msn = rf_get_be24(aeth + 1);
-	if (syndrome != SYNDROME_SEQUENCE ||
-	    !(e->groups[model_cid_group(cid)].cfg & RF_GROUP_CFG_SELECTIVE_MASK))
+	if (syndrome != SYNDROME_SEQUENCE || !model_selective(e, cid))
 		model_conn_una(e, cid, u);
 	if (syndrome >= SYNDROME_INVALID)
 		model_group_error(e, cid, RF_ERROR_NAK, u);
@@ -348,6 +345,8 @@ static void judge_roce(struct rf_engine *e, unsigned int port, struct model_fram
 		counter = RF_CNT_JOINING;
 	else if (!model_icrc_ok(f->bytes, p) && e->mutant != RF_MODEL_MUTANT_ICRC)
 		counter = RF_CNT_ICRC;
+	else if (model_is_uplink(e, cid))
+		counter = model_uplink_judge(e, port, cid, f, p);
 	else if (p->opcode == OPCODE_CNP)
 		counter = judge_cnp(e, port, cid, f, p);
 	else if (p->opcode == OPCODE_ACK)

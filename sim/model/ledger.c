@@ -59,11 +59,18 @@ void model_group_head(struct rf_engine *e, unsigned int group)
 	model_schedule_soon(e, e->now);
 }
 
-static void model_group_tail(struct rf_engine *e, unsigned int group)
+bool model_selective(const struct rf_engine *e, unsigned int cid)
+{
+	return e->conns[cid].selective ||
+	       (e->groups[model_cid_group(cid)].cfg & RF_GROUP_CFG_SELECTIVE_MASK);
+}
+
+void model_group_tail(struct rf_engine *e, unsigned int group)
 {
 	struct model_group *g = &e->groups[group];
 	uint32_t tail = smallest(e, group, true, g->tail);
 
+	tail = model_uplink_holds(e, group, tail);
 	if ((g->cfg & RF_GROUP_CFG_LIVE_MASK) && model_serial_less(g->tail, tail))
 		g->tail = tail;
 }
@@ -102,7 +109,7 @@ void model_conn_una(struct rf_engine *e, unsigned int cid, uint32_t una)
 	/* From here on an old index may look like one before the start: the flag stays set. */
 	if (una >= 0x400000u)
 		c->far = true;
-	if (!(g->cfg & RF_GROUP_CFG_SELECTIVE_MASK))
+	if (!model_selective(e, cid))
 		c->asked = false;
 	c->twice = false;
 	if (c->una == g->tail) {
@@ -154,4 +161,7 @@ void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index)
 		c->far = c->far || c->una >= 0x400000u;
 	}
 	g->head = g->tail = g->issued = index & MODEL_SERIAL_MASK;
+	e->uplinks[group].up = e->uplinks[group].got = g->head;
+	e->uplinks[group].seen = e->uplinks[group].acked = g->head;
+	e->uplinks[group].then = g->head;
 }

@@ -6,10 +6,49 @@
 #include "sim/model/internal.h"
 
 static const char *const mutant_names[RF_MODEL_MUTANTS] = {
-	"none",   "tree",  "nan",     "stale",   "behalf", "silent",   "window",
-	"shift",  "icrc",  "beyond",  "ackreq",  "repeat", "disagree", "counter",
-	"source", "pad",   "naknext", "nakroom", "lookup", "unknown",  "wrongport",
-	"empty",  "wants", "tag",     "copy",    "order",  "padkept",
+	"none",
+	"tree",
+	"nan",
+	"stale",
+	"behalf",
+	"silent",
+	"window",
+	"shift",
+	"icrc",
+	"beyond",
+	"ackreq",
+	"repeat",
+	"disagree",
+	"counter",
+	"source",
+	"pad",
+	"naknext",
+	"nakroom",
+	"lookup",
+	"unknown",
+	"wrongport",
+	"empty",
+	"wants",
+	"tag",
+	"copy",
+	"order",
+	"padkept",
+	/* As the rules are named in docs/box.md. */
+	"up-window",
+	"up-one",
+	"again-look",
+	"pass-holds",
+	"result-old",
+	"result-unsent",
+	"pass-on",
+	"skipped-once",
+	"fills-next",
+	"nak-run",
+	"ack-got",
+	"ack-none",
+	"tick-ack",
+	"tick-probe",
+	"tick-one",
 };
 
 const char *rf_model_mutant_name(unsigned int mutant)
@@ -189,6 +228,9 @@ static void dispatch(struct rf_engine *e, const struct model_event *ev)
 	case MODEL_EV_LEFT:
 		model_send_left(e, ev->port);
 		break;
+	case MODEL_EV_UP:
+		model_uplink_read(e, ev->port);
+		break;
 	}
 }
 
@@ -266,6 +308,9 @@ static const char *model_leak(const struct rf_engine *e)
 	for (k = 0; k < MODEL_CONNS; k++)
 		if (e->conns[k].queued != 0)
 			return "a connection counts as queued for repeats";
+	for (k = 0; k < MODEL_GROUPS; k++)
+		if (e->uplinks[k].flight_count || e->uplinks[k].again_count)
+			return "an uplink still has something to send";
 	if (e->punt_count != 0 || e->inject_busy)
 		return "a frame to or from the firmware was left";
 	return NULL;

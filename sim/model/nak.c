@@ -32,7 +32,7 @@ unsigned int model_nak(struct rf_engine *e, unsigned int cid, const uint8_t *fra
 {
 	struct model_conn *c = &e->conns[cid];
 	const struct model_group *g = &e->groups[model_cid_group(cid)];
-	bool selective = g->cfg & RF_GROUP_CFG_SELECTIVE_MASK;
+	bool selective = model_selective(e, cid);
 	bool back = !model_serial_less(c->last, i);
 	bool loss = !model_serial_less(c->last, c->next);
 	bool was = c->asked;

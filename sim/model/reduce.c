@@ -102,6 +102,14 @@ void model_slot_store(struct rf_engine *e, unsigned int cid, uint32_t index, con
 	memcpy(b->data + slot_offset(e, g, index), frame + p->hlen, (size_t)p->plen);
 }
 
+const uint8_t *model_slot_data(struct rf_engine *e, unsigned int cid, uint32_t index)
+{
+	const struct model_group *g = &e->groups[model_cid_group(cid)];
+
+	return bank_of(e, model_cid_port(cid), model_cid_lane(cid))->data +
+	       slot_offset(e, g, index);
+}
+
 /* The operand of a member; zeros or nothing if it does not give. */
 static uint32_t *operand(struct rf_engine *e, unsigned int cid, uint32_t index, unsigned int type,
 			 size_t n)

@@ -169,6 +169,7 @@ static void write_global(struct rf_engine *e, uint32_t addr, uint32_t value)
 		break;
 	case RF_TICK:
 		model_nak_tick(e);
+		model_uplink_tick(e);
 		break;
 	case RF_LAG_ARM:
 		model_lag_arm(e, value & RF_LAG_ARM_GROUP_MASK);
@@ -264,6 +265,7 @@ static void write_group_cfg(struct rf_engine *e, struct model_group *g, uint32_t
 		g->error_want = 0;
 		g->marked = false;
 		model_slots_clear(e, (unsigned int)(g - e->groups));
+		model_uplink_start(e, (unsigned int)(g - e->groups));
 	}
 	if (!(value & RF_GROUP_CFG_LIVE_MASK) && e->lag.group == (unsigned int)(g - e->groups))
 		e->lag.state = MODEL_LAG_IDLE;

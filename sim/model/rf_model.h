@@ -39,6 +39,22 @@ enum rf_model_mutant {
 	RF_MODEL_MUTANT_COPY,     /* a copy goes through the output step */
 	RF_MODEL_MUTANT_ORDER,    /* the index in the immediate is not compared */
 	RF_MODEL_MUTANT_PAD_KEPT, /* a result has the pad count of its receiver's own packet */
+	/* Uplinks: each breaks the rule of this name in docs/box.md. */
+	RF_MODEL_MUTANT_UP_WINDOW,     /* packets go up without a window */
+	RF_MODEL_MUTANT_UP_ONE,        /* one packet for each rank goes up */
+	RF_MODEL_MUTANT_AGAIN_LOOK,    /* a resend is not looked at when its pass is issued */
+	RF_MODEL_MUTANT_PASS_HOLDS,    /* a pass up does not hold tail */
+	RF_MODEL_MUTANT_RESULT_OLD,    /* what has come back before is written again */
+	RF_MODEL_MUTANT_RESULT_UNSENT, /* a result of what was never sent is stored */
+	RF_MODEL_MUTANT_PASS_ON,       /* results that come down are summed with the operands */
+	RF_MODEL_MUTANT_SKIPPED_ONCE,  /* what a result skips is not sent again */
+	RF_MODEL_MUTANT_FILLS_NEXT,    /* a result that fills a hole asks for nothing */
+	RF_MODEL_MUTANT_NAK_RUN,       /* only the index that a NAK names is sent again */
+	RF_MODEL_MUTANT_ACK_GOT,       /* an ACK names the highest result */
+	RF_MODEL_MUTANT_ACK_NONE,      /* an ACK is sent before anything has come back */
+	RF_MODEL_MUTANT_TICK_ACK,      /* no ACK on the TICK */
+	RF_MODEL_MUTANT_TICK_PROBE,    /* no probe on the TICK */
+	RF_MODEL_MUTANT_TICK_ONE,      /* on the TICK everything that is missing is sent again */
 	RF_MODEL_MUTANTS,
 };
 
@@ -63,6 +79,48 @@ void rf_model_set_bounds(struct rf_engine *e, const struct rf_model_bounds *boun
 void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index);
 /* Injects a fault into the box. */
 void rf_model_set_mutant(struct rf_engine *e, enum rf_model_mutant mutant);
+
+/*
+ * Uplinks: docs/box.md, "Groups with an uplink". The Verilog has no registers for them yet, so they
+ * are set up here. START, SRC_IP, QPN and PEER_MAC of the uplink's place and its entry in the
+ * connection table are written by registers, as those of a mirror connection.
+ */
+struct rf_model_uplink {
+	unsigned int port, lane; /* its place, which is not in MEMBERS */
+	uint32_t window;         /* indexes beyond `got` that may be sent */
+	uint16_t sport;          /* UDP source port */
+	uint8_t dscp;
+};
+
+/* Its counters, one for each port. */
+enum rf_model_up_counter {
+	RF_MODEL_UP_RESULT,        /* the next result: stored */
+	RF_MODEL_UP_RESULT_AHEAD,  /* a later result: stored */
+	RF_MODEL_UP_RESULT_OLD,    /* it has come back before */
+	RF_MODEL_UP_RESULT_UNSENT, /* it was never sent up */
+	RF_MODEL_UP_NAK,           /* NAK of the parent */
+	RF_MODEL_UP_OTHER,         /* own ACK returned, and what else needs no answer */
+	RF_MODEL_UP_STALE,         /* resends discarded */
+	RF_MODEL_UP_ACK_FULL,      /* ACKs not made, for lack of room */
+	RF_MODEL_UP_TX,            /* packets sent up for the first time */
+	RF_MODEL_UP_TX_AGAIN,      /* resends */
+	RF_MODEL_UP_TX_PROBE,      /* resends caused by TICK */
+	RF_MODEL_UP_TX_ACK,        /* ACKs to the parent */
+	RF_MODEL_UP_COUNTERS,
+};
+
+struct rf_model_up_state {
+	uint32_t up, got, seen, acked, head, tail, issued;
+};
+
+/* Gives a group an uplink, or takes it away (NULL), before LIVE is written. The group is directed.
+ */
+void rf_model_set_uplink(struct rf_engine *e, unsigned int group, const struct rf_model_uplink *up);
+/* Makes one connection selective, in a group that is not. */
+void rf_model_set_selective(struct rf_engine *e, unsigned int cid, bool selective);
+uint32_t rf_model_up_counter(const struct rf_engine *e, unsigned int port,
+			     enum rf_model_up_counter counter);
+void rf_model_up_state(const struct rf_engine *e, unsigned int group, struct rf_model_up_state *s);
 
 /* Numbers of types and of operations. */
 #define RF_MODEL_TYPES 10u

@@ -45,7 +45,7 @@ static void block_of(const struct rf_engine *e, const struct model_group *g, uns
  * First cycle in which a pass of the group may be chosen: each port prepares one while it reads
  * another, so it is chosen when the one before it begins.
  */
-static uint64_t block_free(const struct rf_engine *e, const struct model_group *g)
+uint64_t model_block_free(const struct rf_engine *e, const struct model_group *g)
 {
 	unsigned int p, end;
 	uint64_t when = e->now;
@@ -57,10 +57,25 @@ static uint64_t block_free(const struct rf_engine *e, const struct model_group *
 	return when;
 }
 
-/* Reserves the block for a pass over slots of plen bytes. Returns the cycle of the result's first
- * beat. */
-static uint64_t block_take(struct rf_engine *e, const struct model_group *g, unsigned int plen)
+/* The pass reads the bank of this port: it has members there, or nothing else needs the bank. */
+static bool reads_bank(const struct rf_engine *e, unsigned int group, unsigned int port)
 {
+	const struct model_group *g = &e->groups[group];
+	unsigned int lane;
+
+	if (!e->uplinks[group].on)
+		return true;
+	for (lane = 0; lane < e->cfg.lanes; lane++) {
+		if (model_member(e, g, lane, port))
+			return true;
+	}
+	return false;
+}
+
+uint64_t model_block_take(struct rf_engine *e, unsigned int group, unsigned int plen,
+			  uint64_t *read)
+{
+	const struct model_group *g = &e->groups[group];
 	unsigned int beats = model_beats(e, plen);
 	unsigned int lanes = MODEL_GROUP_FIELD(g, LANES);
 	unsigned int p, end, levels;
@@ -72,14 +87,19 @@ static uint64_t block_take(struct rf_engine *e, const struct model_group *g, uns
 	if (taken < MODEL_PASS_GAP)
 		taken = MODEL_PASS_GAP;
 	for (block_of(e, g, &p, &end); p < end; p++) {
-		if (e->ports[p].bank_free > start)
+		if (e->ports[p].tree_free > start)
+			start = e->ports[p].tree_free;
+		if (reads_bank(e, group, p) && e->ports[p].bank_free > start)
 			start = e->ports[p].bank_free;
 	}
 	for (block_of(e, g, &p, &end); p < end; p++) {
 		e->ports[p].prep_free =
 			start > e->now + MODEL_PASS_GAP ? start : e->now + MODEL_PASS_GAP;
-		e->ports[p].bank_free = start + taken;
+		e->ports[p].tree_free = start + taken;
+		if (reads_bank(e, group, p))
+			e->ports[p].bank_free = start + taken;
 	}
+	*read = start + taken;
 	levels = e->cfg.ports > 4 ? 3 : e->cfg.ports > 2 ? 2 : 1;
 	return start + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
 	       (lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);
@@ -161,6 +181,29 @@ static void turn_over(struct rf_engine *e, unsigned int group)
 	e->order[k] = (uint8_t)group;
 }
 
+/* What a pass for ranks finds: their packets, or the result of the parent. */
+static int prepare(struct rf_engine *e, unsigned int group, uint32_t index, struct model_pass *pass,
+		   struct model_difference *d)
+{
+	if (!e->uplinks[group].on)
+		return model_compare(e, group, index, pass, d);
+	model_uplink_result(e, group, index, pass);
+	return -1;
+}
+
+/* Fills in the payload. Returns the cycle of the first beat. */
+static uint64_t fill(struct rf_engine *e, unsigned int group, uint32_t index,
+		     struct model_pass *pass)
+{
+	uint64_t when, read;
+
+	if (e->uplinks[group].on)
+		return model_uplink_take(e, group, pass->plen);
+	when = model_block_take(e, group, pass->plen, &read);
+	model_reduce(e, group, index, pass);
+	return when;
+}
+
 /* Issues the pass of a group's next index, which is complete; its block is free and there is room.
  */
 static void do_first(struct rf_engine *e, unsigned int group)
@@ -174,13 +217,12 @@ static void do_first(struct rf_engine *e, unsigned int group)
 	int wrong;
 
 	g->row = 0;
-	wrong = model_compare(e, group, g->issued, &pass, &d);
+	wrong = prepare(e, group, g->issued, &pass, &d);
 	if (wrong >= 0 && e->mutant != RF_MODEL_MUTANT_DISAGREE) {
 		first_disagrees(e, group, (unsigned int)wrong, &d);
 		return;
 	}
-	when = block_take(e, g, pass.plen);
-	model_reduce(e, group, g->issued, &pass);
+	when = fill(e, group, g->issued, &pass);
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
 			if (model_member(e, g, lane, port) &&
@@ -193,9 +235,11 @@ static void do_first(struct rf_engine *e, unsigned int group)
 	g->issued = model_serial_add(g->issued, 1);
 }
 
-static bool first_waits(const struct model_group *g)
+static bool first_waits(const struct rf_engine *e, unsigned int group)
 {
-	return model_group_runs(g) && model_serial_less(g->issued, g->head);
+	const struct model_group *g = &e->groups[group];
+
+	return model_group_runs(g) && model_serial_less(g->issued, model_complete(e, group));
 }
 
 /* The entry at the front of a port's queue belongs to the group. */
@@ -241,14 +285,13 @@ static bool try_front(struct rf_engine *e, unsigned int port, bool *began)
 	}
 	if (!model_result_room(e, port, g, 1))
 		return false;
-	model_compare(e, model_cid_group(r.cid), r.index, &pass, &d);
-	when = block_take(e, g, pass.plen);
-	model_reduce(e, model_cid_group(r.cid), r.index, &pass);
+	prepare(e, model_cid_group(r.cid), r.index, &pass, &d);
+	when = fill(e, model_cid_group(r.cid), r.index, &pass);
 	model_send_result(e, &r, &pass, false, when);
 	if (r.first)
 		model_conn_sent(e, r.cid);
 	repeat_pop(e, p);
-	g->row = first_waits(g) ? g->row + 1 : 0;
+	g->row = first_waits(e, model_cid_group(r.cid)) ? g->row + 1 : 0;
 	*began = true;
 	return true;
 }
@@ -270,11 +313,23 @@ static bool try_fronts(struct rf_engine *e, unsigned int group, bool *began)
 	return false;
 }
 
-/* One packet of a group, or one entry discarded. True if either happened. */
-static bool try_group(struct rf_engine *e, unsigned int group, bool *began)
+/* First cycle in which a pass for ranks may be chosen. */
+static uint64_t ranks_free(const struct rf_engine *e, unsigned int group)
+{
+	const struct model_uplink *u = &e->uplinks[group];
+	uint64_t when;
+
+	if (!u->on)
+		return model_block_free(e, &e->groups[group]);
+	when = e->ports[model_cid_port(u->cid)].down_free;
+	return when > e->now ? when : e->now;
+}
+
+/* One packet for the ranks of a group, or one entry discarded. True if either happened. */
+static bool try_ranks(struct rf_engine *e, unsigned int group, bool *began)
 {
 	struct model_group *g = &e->groups[group];
-	bool first = first_waits(g);
+	bool first = first_waits(e, group);
 	bool front = front_waits(e, group);
 	uint64_t when;
 
@@ -282,7 +337,7 @@ static bool try_group(struct rf_engine *e, unsigned int group, bool *began)
 		g->row = 0;
 	if (!first && !front)
 		return false;
-	when = block_free(e, g);
+	when = ranks_free(e, group);
 	if (when > e->now) {
 		model_schedule_soon(e, when);
 		return false;
@@ -292,8 +347,22 @@ static bool try_group(struct rf_engine *e, unsigned int group, bool *began)
 		return try_fronts(e, group, began);
 	if (first)
 		do_first(e, group);
-	*began = first;
+	*began = *began || first;
 	return first;
+}
+
+/* What comes down does not take turns with what goes up. */
+static bool try_group(struct rf_engine *e, unsigned int group, bool *began)
+{
+	bool up = e->uplinks[group].on && model_uplink_try(e, group, began);
+
+	return try_ranks(e, group, began) || up;
+}
+
+/* Something of the group could be sent if its ports were free. */
+static bool group_waits(const struct rf_engine *e, unsigned int group)
+{
+	return first_waits(e, group) || front_waits(e, group) || model_uplink_waits(e, group);
 }
 
 static bool overlap(const struct rf_engine *e, unsigned int a, unsigned int b)
@@ -313,7 +382,7 @@ static void pass_others(struct rf_engine *e, unsigned int group)
 	for (k = 0; k < e->cfg.groups; k++) {
 		struct model_group *o = &e->groups[k];
 
-		if (k == group || !(first_waits(o) || front_waits(e, k)))
+		if (k == group || !group_waits(e, k))
 			o->passed = 0;
 		else if (overlap(e, k, group))
 			o->passed++;
@@ -330,7 +399,10 @@ static unsigned int starved_group(const struct rf_engine *e)
 
 		if (g->passed < MODEL_PASSED_MAX)
 			continue;
-		if (first_waits(g) && first_has_room(e, k))
+		if (first_waits(e, k) && first_has_room(e, k))
+			return k;
+		if (model_uplink_waits(e, k) &&
+		    model_result_room(e, model_cid_port(e->uplinks[k].cid), g, 1))
 			return k;
 		for (port = 0; port < e->cfg.ports; port++) {
 			if (front_is(e, port, k) && model_result_room(e, port, g, 1))

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Faults of the model that only mirror connections or directed groups show: each must be found by the test named here.
+# Faults of the model that only mirror connections, directed groups or uplinks show: each must be found by the test named
+# here.
 #
 #   tests/unit/model_mutants.sh BUILD_DIR
 set -u
@@ -17,7 +18,7 @@ mutant() {
 }
 
 # An unknown name must not count as found.
-for test in model_mirror model_directed model_form; do
+for test in model_mirror model_directed model_form model_uplink model_tree; do
 	"$build/tests/$test" model:none > /dev/null 2>&1 || { echo "$test fails without a fault"; failed=1; }
 done
 mutant lookup model_mirror
@@ -30,4 +31,10 @@ mutant tag model_directed
 mutant copy model_directed
 mutant padkept model_directed
 mutant order model_form
+for rule in up-window up-one again-look pass-holds result-unsent pass-on skipped-once fills-next nak-run ack-none tick-probe; do
+	mutant $rule model_uplink
+done
+for rule in result-old ack-got tick-ack tick-one; do
+	mutant $rule model_tree
+done
 exit $failed

@@ -19,8 +19,8 @@
 // Stages
 //   p1  order the operands by magnitude (integers: by value), distance of the exponents    compare, swap
 //   p2  align the smaller operand; result of everything that is not a sum of floats        shift, select
-//   p3  add or subtract                                                                    28-bit or 57-bit add
-//   p4  normalise, not below the exponent of the subnormals                                count, shift
+//   p3  add or subtract; first group of four bits that is not zero                         28-bit or 57-bit add, count
+//   p4  normalise, not below the exponent of the subnormals                                shift, count, shift
 //   p5  round, exponent                                                                    increment
 
 `include "rf_reduce.vh"
@@ -68,10 +68,9 @@ module rf_fp_alu #(
   localparam EXP  = (WIDE != 0) ? 11 : 8;
   localparam FRAC = (WIDE != 0) ? 52 : 23;
   localparam S    = FRAC + 5;
-  // Groups of four bits in which a leading one is sought, and the bits of their number; the first one of them.
+  // Groups of four bits in which a leading one is sought, and the bits of their number.
   localparam GROUPS = (S - 1) / 4 - ((WIDE != 0) ? 1 : 0);
   localparam GB     = (WIDE != 0) ? 4 : 3;
-  localparam LOW    = S - 4 * GROUPS;
   localparam DB     = GB + 2;
 
   localparam [EXP-1:0] TOP  = {EXP{1'b1}};
@@ -222,10 +221,28 @@ module rf_fp_alu #(
     end
   endfunction
 
-  function [S-1:0] add;
+  // {group, sum}: the first group of four bits with a one, or the one at which the normalisation of a subnormal result must
+  // stop, if that comes first. If there is neither, the leading one is in what follows the groups.
+  function [GB+S-1:0] add;
     input [W-2:0] f_big;
     input [S-1:0] f_addend;
-    add = {1'b0, f_big[W-2 -: EXP] != {EXP{1'b0}}, f_big[FRAC-1:0], 3'b000} + f_addend + {{S-1{1'b0}}, f_addend[S-1]};
+    reg [S-1:0]  f_sum;
+    reg [GB-1:0] f_group;
+    reg          f_small;
+    reg          f_found;
+    integer      f_k;
+    begin
+      f_sum   = {1'b0, f_big[W-2 -: EXP] != {EXP{1'b0}}, f_big[FRAC-1:0], 3'b000} + f_addend + {{S-1{1'b0}}, f_addend[S-1]};
+      f_small = f_big[W-2 -: EXP-DB] == {EXP-DB{1'b0}};
+      f_group = GROUPS[GB-1:0];
+      f_found = 1'b0;
+      for (f_k = 0; f_k < GROUPS; f_k = f_k + 1)
+        if (!f_found && (f_sum[S-1-4*f_k -: 4] != 4'd0 || (f_small && f_big[FRAC+2 +: GB] == f_k[GB-1:0]))) begin
+          f_group = f_k[GB-1:0];
+          f_found = 1'b1;
+        end
+      add = {f_group, f_sum};
+    end
   endfunction
 
   // p4: {sign, exponent, shift, sum}: shift left until the leading one is at the top, but at most by the exponent
@@ -235,37 +252,26 @@ module rf_fp_alu #(
     input           f_direct;
     input [W-1:0]   f_value;
     input           f_sub;
-    input [S-1:LOW] f_stop;
+    input [GB-1:0]  f_group;
     input [S-1:0]   f_sum;
-    reg [S-1:LOW] f_probe;
     reg [S-1:0]   f_shifted;
     reg [EXP-1:0] f_exp;
-    reg [GB-1:0]  f_groups;
     reg [1:0]     f_bits;
-    reg           f_found;
-    integer       f_k;
     if (f_direct) begin
       // So that the last stage does not change it.
       normalise = {f_value[W-1:FRAC], {DB-1{1'b0}}, 1'b1, 1'b1, f_value[FRAC-1:0], 4'b0000};
     end else begin
-      f_probe  = f_sum[S-1:LOW] | f_stop;
-      f_groups = GROUPS[GB-1:0];
-      f_found  = 1'b0;
-      for (f_k = 0; f_k < GROUPS; f_k = f_k + 1) begin
-        if (!f_found && f_probe[S-1-4*f_k -: 4] != 4'd0) f_groups = f_k[GB-1:0];
-        f_found = f_found || f_probe[S-1-4*f_k -: 4] != 4'd0;
-      end
-      f_shifted = f_sum << {f_groups, 2'b00};
+      f_shifted = f_sum << {f_group, 2'b00};
       if (f_shifted[S-1]) f_bits = 2'd0;
       else if (f_shifted[S-2]) f_bits = 2'd1;
       else if (f_shifted[S-3]) f_bits = 2'd2;
       else f_bits = 2'd3;
       f_exp = f_value[W-2 -: EXP] | {{EXP-1{1'b0}}, f_value[W-2 -: EXP] == {EXP{1'b0}}};
-      if (f_exp[EXP-1:2] == {{EXP-2-GB{1'b0}}, f_groups} && f_exp[1:0] < f_bits) f_bits = f_exp[1:0];
+      if (f_exp[EXP-1:2] == {{EXP-2-GB{1'b0}}, f_group} && f_exp[1:0] < f_bits) f_bits = f_exp[1:0];
       f_shifted = f_shifted << f_bits;
       // A carry out of the largest exponent gives infinity.
       if (f_sum[S-1] && f_exp == TOP - 1'b1) f_shifted[S-2:0] = {S-1{1'b0}};
-      normalise = {f_value[W-1] && !(f_sub && f_sum == {S{1'b0}}), f_exp, f_groups, f_bits, f_shifted};
+      normalise = {f_value[W-1] && !(f_sub && f_sum == {S{1'b0}}), f_exp, f_group, f_bits, f_shifted};
     end
   endfunction
 
@@ -295,7 +301,7 @@ module rf_fp_alu #(
       reg [W-1:0]      p3_value_q;
       reg              p3_sub_q;
       reg [S-1:0]      p3_sum_q;
-      reg [S-1:LOW]    p3_stop_q;
+      reg [GB-1:0]     p3_group_q;
       reg [W+DB+4:0]   p4_sum_q;
       reg [W-1:0]      p5_y_q;
 
@@ -308,7 +314,6 @@ module rf_fp_alu #(
       always @(posedge clk)
         if (p1_en && p1_add) p2_addend_q <= align(p1_big[W-1] != p1_low[W-1], p1_low[W-2:0], p1_gap_q);
 
-      // p3: the sum. A one marks the group of four bits at which the normalisation of a subnormal result must stop.
       always @(posedge clk)
         if (p2_en) begin
           p3_direct_q <= p2_direct_q;
@@ -317,14 +322,12 @@ module rf_fp_alu #(
 
       always @(posedge clk)
         if (p2_en && !p2_direct_q) begin
-          p3_sub_q  <= p2_addend_q[S-1];
-          p3_sum_q  <= add(p2_value_q[W-2:0], p2_addend_q);
-          p3_stop_q <= (p2_value_q[W-2 -: EXP-DB] == {EXP-DB{1'b0}}) ?
-                       {4'd1, {S-LOW-4{1'b0}}} >> {p2_value_q[FRAC+2 +: GB], 2'b00} : {S-LOW{1'b0}};
+          p3_sub_q               <= p2_addend_q[S-1];
+          {p3_group_q, p3_sum_q} <= add(p2_value_q[W-2:0], p2_addend_q);
         end
 
       always @(posedge clk)
-        if (p3_en) p4_sum_q <= normalise(p3_direct_q, p3_value_q, p3_sub_q, p3_stop_q, p3_sum_q);
+        if (p3_en) p4_sum_q <= normalise(p3_direct_q, p3_value_q, p3_sub_q, p3_group_q, p3_sum_q);
 
       always @(posedge clk)
         if (p4_en) p5_y_q <= round(p4_sum_q[W+DB+4], p4_sum_q[S+DB +: EXP], p4_sum_q[S +: DB], p4_sum_q[S-1:0]);

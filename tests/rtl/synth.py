@@ -10,7 +10,7 @@ not measured stay). Parts:
   modules  each module of rtl/rf.f with default parameters, its children included, hierarchy kept
   timing   the same flattened: LUTs, and the worst paths by the model of timing.py, with the source lines of their ends;
            `joined` is rf_judge with rf_ledger
-  whole    the box in several sizes, hierarchy kept, without parity and with it
+  whole    the box in several sizes, hierarchy kept, without parity; two of them with it, too
   options  modules with one of their parameters at 0: what parity, selective groups and the like cost
   types    rf_reduce with different element types: what each of them costs
   ecp5     a small box by synth_ecp5
@@ -41,8 +41,15 @@ LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4
            "RAM256X1D": 8, "RAM512X1S": 8, "SRL16E": 1, "SRLC32E": 1}
 # Masks for TYPES: fp32 and int32; these with bf16 and fp16.
 TYPES_32, TYPES_16 = 0x009, 0x00f
-WHOLE = [("%d ports, %s" % (p, "all types" if t == TYPES_16 else "32-bit types"), {"PORTS": p, "TYPES": t, "MIRROR": 0, "DIRECTED": 0, "PARITY": 0})
-         for p in (4, 6, 8) for t in (TYPES_32, TYPES_16)]
+def box(ports, types):
+    """Name and parameters of a whole box."""
+    return ("%d ports, %s" % (ports, "all types" if types == TYPES_16 else "32-bit types"),
+            {"PORTS": ports, "TYPES": types, "MIRROR": 0, "DIRECTED": 0, "PARITY": 0})
+
+
+WHOLE = [box(4, TYPES_32), box(4, TYPES_16), box(6, TYPES_32), box(8, TYPES_16)]
+# Of these the cost of parity is measured too; it is about the same for each port of the others.
+WITH_PARITY = ["4 ports, all types", "6 ports, 32-bit types"]
 # What a type costs in rf_reduce: name, the mask, and the one without it.
 PRICES = [("fp32, int32", TYPES_32, None), ("bf16, fp16", TYPES_16, TYPES_32)] + [
     (n, TYPES_16 | 1 << t, TYPES_16) for t, n in ((4, "uint32"), (5, "int64"), (6, "uint64"), (7, "fp64"), (8, "int8"), (9, "uint8"))] + [
@@ -57,8 +64,9 @@ MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
 ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
          {"PORTS": 2, "WIDTH": 64, "GROUPS": 1, "MTU_MAX": 256, "BANK_AW": 7, "HDR_AW": 3, "HASH_BITS": 3, "TYPES": TYPES_32,
           "MIRROR": 0, "DIRECTED": 0, "PARITY": 0})]
-# Flattened whole: the default shape, to which the limit of the timing applies.
-FLAT = [("default parameters", {})]
+# Flattened whole, once: the box for which the limit of the size is stated, but with parity, mirror connections and directed groups.
+# With all types Yosys would need some hours.
+FLAT = [("4 ports, 32-bit types", {"TYPES": TYPES_32})]
 NETREDUCE = "NetReduce (Liu et al., arXiv 2009.09736) gives 109,025 LUT, 167,554 FF and 993 BRAM for six ports"
 # Name, module, parameters (small enough for 7,680 cells).
 SPEED = [("rf_fp_alu", "rf_fp_alu", {}), ("rf_crc, 128 bits", "rf_crc", {"WIDTH": 128}),
@@ -148,9 +156,11 @@ def size(name, top, parameters):
     return columns(cells(stat, top))
 
 
-def whole(name, parameters):
-    """A box without parity, and the additional cost of parity."""
+def whole(name, parameters, parity):
+    """A box without parity. If `parity`, also its additional cost."""
     plain = size(name, "rf_core", parameters)
+    if not parity:
+        return plain
     kept = size(name + "_parity", "rf_core", {**parameters, "PARITY": 1})
     return {**plain, "parity: LUT": kept["LUT"] - plain["LUT"], "parity: FF": kept["FF"] - plain["FF"]}
 
@@ -307,11 +317,12 @@ NOTES = {
               "may take %d ps (210 MHz). The LUT column counts this netlist. It is higher than under Modules because the netlist "
               "is mapped for depth and register enables become logic. The mapping also depends on names: the figures of logic "
               "that has not changed may differ by some percent between versions." % (", ".join(sorted(TWO_WORDS)), LIMIT),
-    "The whole box": "One lane per port, 8 groups, without mirror connections. LUT to BRAM without parity; the last two "
-                     "columns are the cost of parity. "
+    "The whole box": "One lane per port, 8 groups, without mirror connections and directed groups. LUT to URAM without parity; "
+                     "the last two columns are the cost of parity, measured for two of the boxes. "
                      "For comparison: " + NETREDUCE + ".",
-    "The whole box flattened": "By `make synth-flat`: mapped and measured as under Timing, so the LUT column is higher than that "
-                               "of the whole box above. CPU s and MB are what Yosys needed.",
+    "The whole box flattened": "By `make synth-flat`, with parity, mirror connections and directed groups: mapped and measured as "
+                               "under Timing, so the LUT column is higher than that of the whole box above. CPU s and MB are what "
+                               "Yosys needed.",
     "Price of an option": "The modules in which a parameter costs most: with default parameters, and with this one 0. rf_lag, "
                           "which LAG 0 leaves out, and rf_conn_mac, which MIRROR 0 leaves out, are under Modules.",
     "Price of a type": "rf_reduce with 4 ports of 64 bits, one lane, without parity; at 512 bits it is eight times as much, except "
@@ -381,11 +392,12 @@ def jobs_of(args, names):
     for n in names + ["joined"]:
         if "timing" in parts and (n in only or (not only and n != "rf_core")):
             work[("Timing", n)] = (paths, n)
-    for part, section, table, function in (("whole", "The whole box", WHOLE, whole),
-                                           ("ecp5", "A small box in an ECP5", ECP5, ecp5)):
-        if part in parts:
-            for n, p in table:
-                work[(section, n)] = (function, part + "_" + re.sub(r"\W+", "_", n), p)
+    if "whole" in parts:
+        for n, p in WHOLE:
+            work[("The whole box", n)] = (whole, "whole_" + re.sub(r"\W+", "_", n), p, n in WITH_PARITY)
+    if "ecp5" in parts:
+        for n, p in ECP5:
+            work[("A small box in an ECP5", n)] = (ecp5, "ecp5_" + re.sub(r"\W+", "_", n), p)
     if "options" in parts:
         for module, parameter in OPTIONS:
             work[("Price of an option", module + ", " + parameter)] = (option, module, parameter)
@@ -399,6 +411,13 @@ def jobs_of(args, names):
         for n, top, p in SPEED:
             work[("Speed", n)] = (speed, n, top, p)
     return work
+
+
+def known(key, names):
+    """Whether a row of the page is still one that is measured."""
+    rows = {"Modules": names, "Timing": names + ["joined"], "The whole box": [n for n, _ in WHOLE],
+            "The whole box flattened": [n for n, _ in FLAT]}
+    return key[1] in rows.get(key[0], [key[1]])
 
 
 def main():
@@ -434,8 +453,7 @@ def main():
                 bad += not update
             # After each row: a run takes long, and if it is stopped the figures measured so far are not lost.
             if update:
-                write_page(page, {**{k: v for k, v in old.items() if k[0] not in ("Modules", "Timing") or k[1] in names + ["joined"]},
-                                  **new})
+                write_page(page, {**{k: v for k, v in old.items() if known(k, names)}, **new})
     if ("The whole box", WHOLE[0][0]) in work:
         print(NETREDUCE)
     return 1 if bad else 0

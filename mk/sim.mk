@@ -62,6 +62,12 @@ $(eval $(call c_test,api_batch,tests/unit/api_batch.c,$(API_BOX_LIBS),$(API_BOX_
 $(eval $(call c_test,api_refused,tests/unit/api_refused.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_large,tests/unit/api_large.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_wide,tests/unit/api_wide.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+# The public calls in virtual time: the library over the fabric's links.
+VIRTUAL_LIBS := $(HOST_LIBS) rf-fabric $(filter-out rf-trace rfctl,$(SIM_BOX_LIBS)) rf-member collective roce client rfctl rf-trace rf-store rf-config rfproto
+$(eval $(call c_link,bench_library,tests/sim/bench_library.c tests/sim/virtual_ranks.c,$(VIRTUAL_LIBS),$(FABRIC_LDLIBS) -lpthread $(addprefix -Xlinker --wrap=,rf_now rf_store_wait),,$(BUILD)/tests/bench_library))
+$(eval $(call test,library-virtual,$(BUILD)/tests/bench_library /dev/null small,$(BUILD)/tests/bench_library))
+$(eval $(call test,library-virtual-flip,$(BUILD)/tests/bench_library /dev/null flip; test $$$$? -eq 1,$(BUILD)/tests/bench_library))
+$(eval $(call bench,library,$(BUILD)/tests/bench_library $(BENCH_OUT),$(BUILD)/tests/bench_library))
 $(eval $(call test,cli,tests/sim/cli.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-sim ringfold-box ringfold-perf)))
 $(eval $(call test,timeline,$(PYTHON) tests/sim/timeline.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim))
 $(eval $(call test,realtime_ports,$(PYTHON) tests/sim/ports.py $(BUILD)/bin/ringfold-box,$(BUILD)/bin/ringfold-box))

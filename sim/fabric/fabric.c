@@ -42,10 +42,19 @@ static void through_switch(struct rf_fabric *f, unsigned in, struct rf_frame *fr
 	rf_frame_free(f, frame);
 }
 
+static void to_guest(struct rf_fabric *f, unsigned rank, struct rf_frame *frame)
+{
+	if (!frame->bad)
+		f->guest(f->guest_arg, rank, frame->data, frame->len);
+	rf_frame_free(f, frame);
+}
+
 static void arrive(struct rf_fabric *f, const struct rf_link *l, struct rf_frame *frame)
 {
 	if (l->up)
 		through_switch(f, l->box ? f->cfg.ranks + l->port : l->port, frame);
+	else if (!l->box && f->guest)
+		to_guest(f, l->port, frame);
 	else if (!l->box)
 		rf_host_frame(f->hosts[l->port], frame);
 	else if (f->box)
@@ -118,7 +127,7 @@ int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(voi
 			rf_box_firmware(f->box);
 			continue;
 		}
-		if (rf_events_next(&f->events) == UINT64_MAX &&
+		if (!f->guest && rf_events_next(&f->events) == UINT64_MAX &&
 		    (!f->box || rf_box_next(f->box) == UINT64_MAX)) {
 			rf_fabric_fail(f,
 				       "deadlock: no event is left, but not all ranks have ended");
@@ -348,6 +357,17 @@ void rf_fabric_set_filter(struct rf_fabric *f, rf_fabric_filter *filter, void *a
 {
 	f->filter = filter;
 	f->filter_arg = arg;
+}
+
+void rf_fabric_set_guest(struct rf_fabric *f, rf_fabric_guest *guest, void *arg)
+{
+	f->guest = guest;
+	f->guest_arg = arg;
+}
+
+uint64_t rf_fabric_wire_free(struct rf_fabric *f, unsigned rank)
+{
+	return (rf_link_get(f, false, rank, true)->free_at + RF_PS_PER_NS - 1) / RF_PS_PER_NS;
 }
 
 void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, size_t len)

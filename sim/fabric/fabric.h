@@ -422,6 +422,16 @@ bool rf_fabric_nonsense(struct rf_fabric *f, unsigned speaker, unsigned about,
 /* Sends a frame into the switch as if it came from the host. */
 void rf_fabric_inject(struct rf_fabric *f, unsigned rank, const uint8_t *frame, size_t len);
 
+/*
+ * Hosts that are not the fabric's: whatever arrives at a host is given to the caller, who sends by
+ * rf_fabric_inject(). Before the first run; the configuration's join_at keeps the fabric's own
+ * hosts silent (RF_NEVER).
+ */
+typedef void rf_fabric_guest(void *arg, unsigned rank, const uint8_t *frame, size_t len);
+void rf_fabric_set_guest(struct rf_fabric *f, rf_fabric_guest *guest, void *arg);
+/* When the last bit that a host has sent is on the wire, ns, rounded up. */
+uint64_t rf_fabric_wire_free(struct rf_fabric *f, unsigned rank);
+
 /* Addresses: host r is 10.0.(r / 250).(r % 250 + 1) with MAC 02:48:xx:xx:<r + 1>; the
  * box 10.0.255.254. */
 uint32_t rf_fabric_ip(unsigned rank);

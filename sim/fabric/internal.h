@@ -69,6 +69,8 @@ struct rf_fabric {
 	struct rf_notes *notes_box;
 	rf_fabric_filter *filter;
 	void *filter_arg;
+	rf_fabric_guest *guest; /* NULL: the hosts are the fabric's own */
+	void *guest_arg;
 	size_t frames;     /* frames in existence */
 	unsigned barriers; /* passed by all hosts */
 	unsigned routers;  /* that have taken over */

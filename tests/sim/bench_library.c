@@ -1,9 +1,9 @@
 /*
- * Figures of the public calls in virtual time: bench_library FILE [4 | 8 | flip] appends JSON
- * lines. Ranks call rf_*() over links of 100 Gb/s and 1 us, a switch, and the box (the model with
- * its real firmware, 512 slots wished for); hosts take no time. Every element of every result is
- * compared. Exit 4: a figure misses its limit; 1: a run failed. 4, 8: only with so many ranks;
- * flip: one wrong expectation in a small run, which must fail.
+ * Figures of the public calls in virtual time: bench_library FILE [4 | 8 | small | flip] appends
+ * JSON lines. Ranks call rf_*() over links of 100 Gb/s and 1 us, a switch, and the box (the model
+ * with its real firmware, 512 slots wished for); hosts take no time. Every element of every result
+ * is compared. Exit 4: a figure misses its limit; 1: a run failed. 4, 8: only with so many ranks;
+ * small: one small call, no figure; flip: the same with a wrong expectation, which must fail.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 	const char *only = argc > 2 ? argv[2] : "";
 
 	if (argc < 2 || argc > 3 || !(out = fopen(argv[1], "a"))) {
-		fprintf(stderr, "usage: bench_library FILE [4 | 8 | flip]\n");
+		fprintf(stderr, "usage: bench_library FILE [4 | 8 | small | flip]\n");
 		return 2;
 	}
 	flip = strcmp(only, "flip") == 0;

@@ -14,7 +14,7 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define RANKS 2u
-#define ELEMENTS 64u
+#define SHORT 64u /* bytes of payload that fit everywhere */
 #define TRIES 3u
 #define LEASE_MS 5000u
 #define SLOTS_LOG2 4u
@@ -33,7 +33,8 @@ struct mirror {
 	uint32_t psn[RANKS];
 	uint32_t to[RANKS]; /* address of the rank's port */
 	unsigned int port[RANKS];
-	uint8_t payload[RANKS][4 * ELEMENTS];
+	uint32_t len; /* of the payload */
+	uint8_t payload[RANKS][ROCE_MTU_MAX];
 };
 
 static bool idle(const struct rf_client *c)
@@ -81,8 +82,8 @@ static void prepare(struct mirror *m)
 	for (unsigned int r = 0; r < RANKS; r++) {
 		m->qpn[r] = join.qpn = qpn | r;
 		m->psn[r] = join.start_psn = (uint32_t)doctor_random(d) & ROCE_PSN_MASK;
-		for (unsigned int i = 0; i < ELEMENTS; i++)
-			rf_put_le32(m->payload[r] + 4 * i, (uint32_t)doctor_random(d));
+		for (uint32_t i = 0; i < d->mtu; i += 4)
+			rf_put_le32(m->payload[r] + i, (uint32_t)doctor_random(d));
 		boxlink_client(&d->link, &m->client[r], group, (uint16_t)r, doctor_random(d) | 1);
 		rf_client_join(&m->client[r], &join, boxlink_now());
 	}
@@ -194,7 +195,7 @@ static void send_data(struct mirror *m, unsigned int r)
 				.qpn = m->qpn[r],
 				.psn = m->psn[r],
 				.payload = m->payload[r],
-				.payload_len = sizeof(m->payload[r])};
+				.payload_len = m->len};
 
 	rf_put_be16(p.dst_mac, (uint16_t)(mac >> 32));
 	rf_put_be32(p.dst_mac + 2, (uint32_t)mac);
@@ -259,13 +260,27 @@ static bool right(const struct mirror *m, unsigned int r)
 
 	if (roce_parse(h->frame[r], h->len[r], &p) != ROCE_WIRE_OK ||
 	    !roce_icrc_ok(h->frame[r], &p) || p.src_ip != m->to[r] || p.dst_ip != m->d->link.ip ||
-	    p.psn != m->psn[r] || p.payload_len != sizeof(m->payload[r]))
+	    p.psn != m->psn[r] || p.payload_len != m->len)
 		return false;
-	for (unsigned int i = 0; i < ELEMENTS; i++)
-		if (rf_get_le32(p.payload + 4 * i) !=
-		    rf_get_le32(m->payload[0] + 4 * i) + rf_get_le32(m->payload[1] + 4 * i))
+	for (uint32_t i = 0; i < m->len; i += 4)
+		if (rf_get_le32(p.payload + i) !=
+		    rf_get_le32(m->payload[0] + i) + rf_get_le32(m->payload[1] + i))
 			return false;
 	return true;
+}
+
+/* Whether the results of packets with len bytes of payload come back. */
+static bool comes_back(struct mirror *m, uint32_t len)
+{
+	struct doctor *d = m->d;
+
+	m->len = len;
+	for (unsigned int i = 0; i < TRIES && !both_came(d); i++) {
+		for (unsigned int r = 0; r < RANKS; r++)
+			send_data(m, r);
+		doctor_hear(d, doctor_patience(d), both_came);
+	}
+	return both_came(d);
 }
 
 static bool exchange(struct mirror *m)
@@ -286,11 +301,12 @@ static bool exchange(struct mirror *m)
 	doctor_listen(d);
 	for (unsigned int r = 0; r < RANKS; r++)
 		d->heard.qpn[r] = m->qpn[r];
-	for (unsigned int i = 0; i < TRIES && !both_came(d); i++) {
-		for (unsigned int r = 0; r < RANKS; r++)
-			send_data(m, r);
-		doctor_hear(d, doctor_patience(d), both_came);
-	}
+	if (!comes_back(m, d->mtu) && comes_back(m, SHORT))
+		return doctor_say(d, "mirror", DOCTOR_FAILED,
+				  "raise the MTU of NIC, switch and router, or set RF_MTU to less",
+				  "packets of path MTU %u do not come back from port %u of the "
+				  "box, short ones do",
+				  d->mtu, d->port);
 	if (!both_came(d))
 		return explain(m, &before, wrong);
 	if (!right(m, 0) || !right(m, 1))

@@ -106,9 +106,15 @@ for ((k = 0; k < ranks; k++)); do
 	failures=$((failures + $(cat "$dir/worker$k.failures" 2> /dev/null || echo 1)))
 done
 
-# A claim holds for a minute, and for all hosts: in a box of its own.
+# Host 0 without the rule.
 box_stop
+port_options[0]=box=0,norule
 box_start --lanes 2
 k=0
+with_fault "short mirror" mirror "packets of path MTU 1024 do not come back from port [0-7] of the box, short ones do" --steering mirror
+# A claim holds for a minute, and for all hosts: in a box of its own.
+box_stop
+port_options[0]=box=0
+box_start --lanes 2
 with_fault claim mirror "another host claims the address of port 0, 1, 2, 3, 4, 5, 6, 7 of the box, and no other port has one"
 finish

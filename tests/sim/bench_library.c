@@ -1,7 +1,7 @@
 /*
  * Figures of the public calls in virtual time: bench_library FILE [4 | 8 | small | flip] appends
  * JSON lines. Ranks call rf_*() over links of 100 Gb/s and 1 us, a switch, and the box (the model
- * with its real firmware, 512 slots wished for); hosts take no time. Every element of every result
+ * with its real firmware, 512 slots requested); hosts take no time. Every element of every result
  * is compared. Exit 4: a figure misses its limit; 1: a run failed. 4, 8: only with so many ranks;
  * small: one small call, no figure; flip: the same with a wrong expectation, which must fail.
  */

@@ -1,11 +1,13 @@
-# The Promela model of the ledger; seeded fault runs.
+# The Promela models of the ledger and of a tree of boxes; seeded fault runs.
 
 .PHONY: formal-spin
 formal-spin:
 	tests/formal/spin/window.sh $(BUILD) full
+	tests/formal/spin/tree.sh $(BUILD) full
 FORMAL_TARGETS += formal-spin
 
 $(eval $(call test,spin-window,tests/formal/spin/window.sh $(BUILD)))
+$(eval $(call test,spin-tree,tests/formal/spin/tree.sh $(BUILD)))
 
 # One seed determines a whole run: `ringfold replay SEED` repeats it. Three shapes of box; the small Verilated ones.
 $(eval $(call c_prog,ringfold-replay,tools/ringfold-replay.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))

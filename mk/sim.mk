@@ -61,6 +61,7 @@ $(eval $(call c_test,api_collectives,tests/unit/api_collectives.c tests/unit/api
 $(eval $(call c_test,api_batch,tests/unit/api_batch.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_refused,tests/unit/api_refused.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_large,tests/unit/api_large.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call c_test,api_restart,tests/unit/api_restart.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_wide,tests/unit/api_wide.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 # The public calls in virtual time: the library over the fabric's links.
 VIRTUAL_LIBS := $(HOST_LIBS) rf-fabric $(filter-out rf-trace rfctl,$(SIM_BOX_LIBS)) rf-member collective roce client rfctl rf-trace rf-store rf-config rfproto

@@ -130,7 +130,7 @@ static void old_host(void **state)
 }
 
 /* Passes a message of a box to the client; the result of rf_client_rx(). */
-static int hear(struct rf_client *c, uint64_t now, const uint8_t *msg, size_t len)
+static int receive(struct rf_client *c, uint64_t now, const uint8_t *msg, size_t len)
 {
 	struct rf_ctl_addr to = {.vlan = RF_CTL_NO_VLAN,
 				 .src_ip = SCRIPT_BOX_IP,
@@ -176,8 +176,8 @@ static void at_old_box(uint8_t version, bool says_ready)
 		/* The vector's READY, as the answer to this request. */
 		memcpy(full, ready[version - 1u], sizeof(full));
 		memcpy(full + 10, head + 10, 30);
-		assert_int_equal(says_ready ? hear(&c, t, full, sizeof(full))
-					    : hear(&c, t, msg, sizeof(msg)),
+		assert_int_equal(says_ready ? receive(&c, t, full, sizeof(full))
+					    : receive(&c, t, msg, sizeof(msg)),
 				 1);
 		t = rf_client_next_timeout(&c);
 	}
@@ -201,7 +201,7 @@ static void old_box(void **state)
 	}
 }
 
-/* Once the box has given a signed answer, refusals that anybody could send change nothing. */
+/* Once the box has given a signed answer, unsigned refusals change nothing. */
 static void forged_age(void **state)
 {
 	struct rf_client c = script_client(true);
@@ -217,7 +217,7 @@ static void forged_age(void **state)
 	header_of(head, &h);
 	failed(msg, 1, head, RF_CTL_F_REPLY | RF_CTL_F_UNSIGNED, 9, 1);
 	for (unsigned int k = 0; k < 9; k++)
-		hear(&c, 0, msg, sizeof(msg));
+		receive(&c, 0, msg, sizeof(msg));
 	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
 }
 

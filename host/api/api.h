@@ -251,7 +251,7 @@ struct rf_comm {
 	uint16_t flags;              /* RF_CTL_J_* flags that are settings */
 	bool have_box_mac RF_LOCKED; /* learnt by an earlier group */
 	uint8_t box_mac[6] RF_LOCKED;
-	/* what carries its calls, and what carries the large ones: rf_comm_carrier() chooses */
+	/* what carries its calls, and what carries the large ones: launch.c chooses */
 	struct rf_group *group;
 	struct rf_large large;
 	unsigned int splits RF_LOCKED;

@@ -116,5 +116,5 @@ int rf_allreduce_batch(struct rf_comm *comm, const struct rf_piece *pieces, size
 	struct rf_request *request;
 	int ret = rf_iallreduce_batch(comm, pieces, n, type, op, &request);
 
-	return ret ? ret : rf_wait(request, (unsigned int)-1);
+	return ret ? ret : rf_wait(request, RF_WAIT_FOREVER);
 }

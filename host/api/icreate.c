@@ -4,7 +4,6 @@
  */
 #include "host/api/api.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +166,8 @@ static int finish(struct rf_creation *c)
 
 int rf_comm_created(struct rf_creation *creation, unsigned int timeout_ms, struct rf_comm **comm)
 {
-	uint64_t until = timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
+	uint64_t until =
+		timeout_ms == RF_WAIT_FOREVER ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
 	struct rf_context *ctx = creation->ctx;
 	struct rf_comm *made;
 	int ret;

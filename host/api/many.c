@@ -1,7 +1,6 @@
 /* Waits: for a request, for one of many, for all of them. */
 #include "host/api/api.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +44,7 @@ static unsigned int count(struct rf_request **requests, unsigned int n, struct r
 
 static uint64_t until_of(unsigned int timeout_ms)
 {
-	return timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
+	return timeout_ms == RF_WAIT_FOREVER ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
 }
 
 int rf_wait_any(struct rf_request **requests, unsigned int n, unsigned int timeout_ms,

@@ -3,7 +3,6 @@
  */
 #include "host/api/api.h"
 
-#include <limits.h>
 #include <stdio.h>
 
 int rf_test(struct rf_request *request)
@@ -50,7 +49,8 @@ static int still_waiting(struct rf_group *g, unsigned int waited_ms) RF_REQUIRES
 int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 {
 	struct rf_context *ctx = request->group->comm->ctx;
-	uint64_t until = timeout_ms == UINT_MAX ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
+	uint64_t until =
+		timeout_ms == RF_WAIT_FOREVER ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
 	uint64_t half = rf_now() + timeout_ms * RF_NS_PER_MS / 2;
 	int ret;
 

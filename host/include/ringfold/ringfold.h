@@ -396,8 +396,11 @@ int rf_comm_destroy(struct rf_comm *comm);
 int rf_comm_icreate(struct rf_context *ctx, const struct rf_comm_config *config,
 		    struct rf_creation **creation);
 
+/* The timeout of a waiting call that has no limit of its own: (unsigned int)-1. */
+#define RF_WAIT_FOREVER 0xffffffffu
+
 /*
- * Waits for a communicator that is being made, at most timeout_ms milliseconds; UINT_MAX (-1):
+ * Waits for a communicator that is being made, at most timeout_ms milliseconds; RF_WAIT_FOREVER:
  * without a limit of its own. RF_IN_PROGRESS: not ready yet. Otherwise the result of
  * rf_comm_create(), and the creation is released.
  */
@@ -533,7 +536,7 @@ const char *rf_op_name(enum rf_op op);
 int rf_test(struct rf_request *request);
 
 /*
- * As rf_test(), but waits up to timeout_ms milliseconds first; UINT_MAX (-1): until the
+ * As rf_test(), but waits up to timeout_ms milliseconds first; RF_WAIT_FOREVER: until the
  * communicator's own deadline. After RF_IN_PROGRESS rf_last_error_text() reports how long there has
  * been no progress, which ranks the box is waiting for, and when it last heard from them. The call
  * continues.
@@ -541,7 +544,7 @@ int rf_test(struct rf_request *request);
 int rf_wait(struct rf_request *request, unsigned int timeout_ms);
 
 /*
- * Waits for one of n requests of one context, at most timeout_ms milliseconds; UINT_MAX (-1):
+ * Waits for one of n requests of one context, at most timeout_ms milliseconds; RF_WAIT_FOREVER:
  * without a limit of its own. NULL entries are skipped. Returns the result of a request that has
  * completed: its place in the array is in *index, and its entry becomes NULL, because it is
  * released. RF_IN_PROGRESS: none has completed. RF_ERR_INVALID: there is no request, or they are of

@@ -487,8 +487,10 @@ void model_reduce(struct rf_engine *e, unsigned int group, uint32_t index, struc
 int model_compare(const struct rf_engine *e, unsigned int group, uint32_t index,
 		  struct model_pass *pass, struct model_difference *d);
 
-/* schedule.c */
-void model_schedule(struct rf_engine *e);
+/* block.c */
+/* Ports whose banks and adders a pass of the group uses: its aligned block. */
+void model_block_of(const struct rf_engine *e, const struct model_group *g, unsigned int *first,
+		    unsigned int *end);
 /* First cycle in which a pass over the group's ranks may be chosen. */
 uint64_t model_block_free(const struct rf_engine *e, const struct model_group *g);
 /*
@@ -497,6 +499,11 @@ uint64_t model_block_free(const struct rf_engine *e, const struct model_group *g
  */
 uint64_t model_block_take(struct rf_engine *e, unsigned int group, unsigned int plen,
 			  uint64_t *read);
+/* Reserves the bank of the uplink's port for a pass down; the same for its result. */
+uint64_t model_uplink_take(struct rf_engine *e, unsigned int group, unsigned int plen);
+
+/* schedule.c */
+void model_schedule(struct rf_engine *e);
 bool model_repeat_ask(struct rf_engine *e, unsigned int cid, uint32_t index);
 
 /* egress.c */
@@ -535,8 +542,6 @@ void model_uplink_tick(struct rf_engine *e);
 /* uplink_pass.c */
 /* Indexes below it may be passed on to the ranks. */
 uint32_t model_complete(const struct rf_engine *e, unsigned int group);
-/* The lowest index that a pass up still has to read; `none` if there is none. */
-uint32_t model_uplink_holds(const struct rf_engine *e, unsigned int group, uint32_t none);
 /* Puts a range into the list, if it has room. */
 void model_uplink_again(struct rf_engine *e, unsigned int group, uint32_t from, uint32_t end,
 			bool probe);
@@ -546,10 +551,9 @@ bool model_uplink_waits(const struct rf_engine *e, unsigned int group);
 bool model_uplink_try(struct rf_engine *e, unsigned int group, bool *began);
 /* The operands of the oldest pass have been read: its packet is made. */
 void model_uplink_read(struct rf_engine *e, unsigned int group);
-/* The result of an index as it came; reserves the bank and returns the cycle of the first beat. */
+/* The result of an index as it came. */
 void model_uplink_result(struct rf_engine *e, unsigned int group, uint32_t index,
 			 struct model_pass *pass);
-uint64_t model_uplink_take(struct rf_engine *e, unsigned int group, unsigned int plen);
 /* An ACK of what has come back, if anything has and the queue has room. */
 void model_uplink_ack(struct rf_engine *e, unsigned int group);
 

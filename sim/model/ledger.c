@@ -65,12 +65,27 @@ bool model_selective(const struct rf_engine *e, unsigned int cid)
 	       (e->groups[model_cid_group(cid)].cfg & RF_GROUP_CFG_SELECTIVE_MASK);
 }
 
+/* The lowest index that a pass up still has to read; `none` if there is none. */
+static uint32_t held_by_passes(const struct rf_engine *e, unsigned int group, uint32_t none)
+{
+	const struct model_uplink *u = &e->uplinks[group];
+	unsigned int k;
+
+	for (k = 0; k < u->flight_count && e->mutant != RF_MODEL_MUTANT_PASS_HOLDS; k++) {
+		uint32_t index = u->flights[(u->flight_head + k) % MODEL_FLIGHTS].index;
+
+		if (model_serial_less(index, none))
+			none = index;
+	}
+	return none;
+}
+
 void model_group_tail(struct rf_engine *e, unsigned int group)
 {
 	struct model_group *g = &e->groups[group];
 	uint32_t tail = smallest(e, group, true, g->tail);
 
-	tail = model_uplink_holds(e, group, tail);
+	tail = held_by_passes(e, group, tail);
 	if ((g->cfg & RF_GROUP_CFG_LIVE_MASK) && model_serial_less(g->tail, tail))
 		g->tail = tail;
 }

@@ -29,82 +29,6 @@ static void repeat_pop(struct rf_engine *e, struct model_port *p)
 	p->repeat_count--;
 }
 
-/* Ports whose banks and adders a pass of the group uses: its aligned block. */
-static void block_of(const struct rf_engine *e, const struct model_group *g, unsigned int *first,
-		     unsigned int *end)
-{
-	unsigned int size = 1u << MODEL_GROUP_FIELD(g, LEVEL);
-
-	*first = MODEL_GROUP_FIELD(g, BASE_PORT) & ~(size - 1);
-	*end = *first + size;
-	if (*end > e->cfg.ports)
-		*end = e->cfg.ports;
-}
-
-/*
- * First cycle in which a pass of the group may be chosen: each port prepares one while it reads
- * another, so it is chosen when the one before it begins.
- */
-uint64_t model_block_free(const struct rf_engine *e, const struct model_group *g)
-{
-	unsigned int p, end;
-	uint64_t when = e->now;
-
-	for (block_of(e, g, &p, &end); p < end; p++) {
-		if (e->ports[p].prep_free > when)
-			when = e->ports[p].prep_free;
-	}
-	return when;
-}
-
-/* The pass reads the bank of this port: it has members there, or nothing else needs the bank. */
-static bool reads_bank(const struct rf_engine *e, unsigned int group, unsigned int port)
-{
-	const struct model_group *g = &e->groups[group];
-	unsigned int lane;
-
-	if (!e->uplinks[group].on)
-		return true;
-	for (lane = 0; lane < e->cfg.lanes; lane++) {
-		if (model_member(e, g, lane, port))
-			return true;
-	}
-	return false;
-}
-
-uint64_t model_block_take(struct rf_engine *e, unsigned int group, unsigned int plen,
-			  uint64_t *read)
-{
-	const struct model_group *g = &e->groups[group];
-	unsigned int beats = model_beats(e, plen);
-	unsigned int lanes = MODEL_GROUP_FIELD(g, LANES);
-	unsigned int p, end, levels;
-	uint64_t taken, start = e->now;
-
-	if (lanes > 1 && beats > 0 && beats < MODEL_PASS_MIN)
-		beats = MODEL_PASS_MIN;
-	taken = (uint64_t)beats * lanes;
-	if (taken < MODEL_PASS_GAP)
-		taken = MODEL_PASS_GAP;
-	for (block_of(e, g, &p, &end); p < end; p++) {
-		if (e->ports[p].tree_free > start)
-			start = e->ports[p].tree_free;
-		if (reads_bank(e, group, p) && e->ports[p].bank_free > start)
-			start = e->ports[p].bank_free;
-	}
-	for (block_of(e, g, &p, &end); p < end; p++) {
-		e->ports[p].prep_free =
-			start > e->now + MODEL_PASS_GAP ? start : e->now + MODEL_PASS_GAP;
-		e->ports[p].tree_free = start + taken;
-		if (reads_bank(e, group, p))
-			e->ports[p].bank_free = start + taken;
-	}
-	*read = start + taken;
-	levels = e->cfg.ports > 4 ? 3 : e->cfg.ports > 2 ? 2 : 1;
-	return start + MODEL_RESULT_DELAY + MODEL_LEVEL_DELAY * levels - 2 * MODEL_LEVEL_DELAY +
-	       (lanes > 1 ? MODEL_LANES_DELAY : 0) + (uint64_t)beats * (lanes - 1);
-}
-
 /* The ranks of the next index disagree: it is skipped and nothing is sent. */
 static void first_disagrees(struct rf_engine *e, unsigned int group, unsigned int wrong,
 			    const struct model_difference *d)
@@ -369,8 +293,8 @@ static bool overlap(const struct rf_engine *e, unsigned int a, unsigned int b)
 {
 	unsigned int a_first, a_end, b_first, b_end;
 
-	block_of(e, &e->groups[a], &a_first, &a_end);
-	block_of(e, &e->groups[b], &b_first, &b_end);
+	model_block_of(e, &e->groups[a], &a_first, &a_end);
+	model_block_of(e, &e->groups[b], &b_first, &b_end);
 	return a_first < b_end && b_first < a_end;
 }
 

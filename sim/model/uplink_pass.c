@@ -23,20 +23,6 @@ uint32_t model_complete(const struct rf_engine *e, unsigned int group)
 	return e->uplinks[group].on ? e->uplinks[group].got : e->groups[group].head;
 }
 
-uint32_t model_uplink_holds(const struct rf_engine *e, unsigned int group, uint32_t none)
-{
-	const struct model_uplink *u = &e->uplinks[group];
-	unsigned int k;
-
-	for (k = 0; k < u->flight_count && e->mutant != RF_MODEL_MUTANT_PASS_HOLDS; k++) {
-		uint32_t index = u->flights[(u->flight_head + k) % MODEL_FLIGHTS].index;
-
-		if (model_serial_less(index, none))
-			none = index;
-	}
-	return none;
-}
-
 void model_uplink_again(struct rf_engine *e, unsigned int group, uint32_t from, uint32_t end,
 			bool probe)
 {
@@ -300,15 +286,4 @@ void model_uplink_result(struct rf_engine *e, unsigned int group, uint32_t index
 		model_reduce(e, group, index, &sum);
 		memcpy(pass->payload, sum.payload, sum.plen < s->plen ? sum.plen : s->plen);
 	}
-}
-
-uint64_t model_uplink_take(struct rf_engine *e, unsigned int group, unsigned int plen)
-{
-	struct model_port *p = &e->ports[model_cid_port(e->uplinks[group].cid)];
-	uint64_t start = p->bank_free > e->now ? p->bank_free : e->now;
-	unsigned int beats = model_beats(e, plen);
-
-	p->down_free = start > e->now + MODEL_PASS_GAP ? start : e->now + MODEL_PASS_GAP;
-	p->bank_free = start + (beats > MODEL_PASS_GAP ? beats : MODEL_PASS_GAP);
-	return start + MODEL_RESULT_DELAY;
 }

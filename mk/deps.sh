@@ -1,12 +1,13 @@
 #!/bin/sh
 # Installs the Debian 12 packages that a target needs and this machine lacks; silent if all are installed.
 #
-#   mk/deps.sh build | demo | test | interop | dev [--list | --check]
+#   mk/deps.sh build | demo | test | interop | integrations | dev [--list | --check]
 #
 #   build  build everything
 #   demo   build, and run the demo with the firmware's image for RISC-V
 #   test   demo, and what `make test` needs
 #   interop test, and what `make interop` needs
+#   integrations test, and what `make integrations` needs
 #   dev    test, and what lint, formal, synth, gate and bench need
 #   --list print the package names, install nothing
 #   --check print the command that installs missing packages, exit 1; does nothing on systems other than Debian
@@ -18,6 +19,7 @@ build='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-de
 demo='libunicorn-dev clang lld'
 test='libcmocka-dev python3-cffi python3-numpy mypy libopenmpi-dev mpich libmpich-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium gtkwave xvfb xauth'
 interop='openvswitch-switch'
+integrations='python3-torch python3-mpi4py gfortran'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40'
 
 case "${1:-}" in
@@ -25,9 +27,10 @@ build) wanted=$build ;;
 demo) wanted="$build $demo" ;;
 test) wanted="$build $demo $test" ;;
 interop) wanted="$build $demo $test $interop" ;;
+integrations) wanted="$build $demo $test $integrations" ;;
 dev) wanted="$build $demo $test $dev" ;;
 *)
-	sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 	;;
 esac

@@ -60,6 +60,7 @@ help:
 	@echo '  make demo       four DPDK hosts train a network, sums made by the Verilated box'
 	@echo '  make test       every test; `make test-NAME` runs one, names are in build/tests.list'
 	@echo '  make interop    Linux guests with soft-RoCE under QEMU, other switches (docs/interop.md); about ten minutes'
+	@echo '  make integrations   MPI in C, Fortran and Python, PyTorch; installs what they need (docs/mpi.md, docs/torch.md)'
 	@echo 'Build:'
 	@echo '  make            libraries, tools, the Verilated box'
 	@echo '  make install    PREFIX=/usr/local, LIBDIR=, SYSCONFDIR=, DESTDIR=: library, header, tools, man pages, completion, docs'

@@ -3,9 +3,12 @@
 # The package of Python: its sources, and the declarations of the public header.
 PY := $(BUILD)/python/ringfold
 PY_SOURCES := $(wildcard integrations/python/ringfold/*.py) integrations/python/ringfold/py.typed
-PY_FILES := $(patsubst integrations/python/ringfold/%,$(PY)/%,$(PY_SOURCES)) $(PY)/_declared.py
+PY_FILES := $(patsubst integrations/python/ringfold/%,$(PY)/%,$(PY_SOURCES)) $(PY)/_declared.py $(PY)/torch.py
 
-$(filter-out $(PY)/_declared.py,$(PY_FILES)): $(PY)/%: integrations/python/ringfold/%
+$(filter-out $(PY)/_declared.py $(PY)/torch.py,$(PY_FILES)): $(PY)/%: integrations/python/ringfold/%
+	@mkdir -p $(@D)
+	cp $< $@
+$(PY)/torch.py: integrations/torch/ringfold/torch.py
 	@mkdir -p $(@D)
 	cp $< $@
 $(PY)/_declared.py: integrations/python/declare.py $(PUBLIC_HEADERS)
@@ -79,3 +82,17 @@ install-mpi:
 uninstall: uninstall-mpi
 uninstall-mpi:
 	rm -rf $(RF_LIB)/ringfold/mpi
+
+# What needs more packages (mk/deps.sh integrations) or takes longer: `make integrations`, or integrations-NAME for one.
+INTEGRATIONS := $(BUILD)/integrations
+INTEGRATIONS_DEPS := $(PY_FILES) $(MPI_OPENMPI) $(MPI_MPICH) $(addprefix $(BUILD)/mpi/,openmpi/mpi_calls mpich/mpi_calls) \
+  $(MPI_TEST_DEPS) $(addprefix $(BUILD)/bin/,ringfold ringfold-run)
+$(INTEGRATIONS)/tests.list: mk/integrations.mk
+	@mkdir -p $(@D)
+	@for m in openmpi mpich; do printf 'mpi-%s\t%s\n' $$m "tests/integrations/mpi.sh $$m"; printf 'mpi-more-%s\t%s\n' $$m "tests/integrations/mpi_more.sh $$m"; done > $@
+	@printf 'python\t%s\ntorch\t%s\n' "PYTHON=$(PYTHON) tests/integrations/python.sh" tests/integrations/torch.sh >> $@
+.PHONY: integrations
+integrations: $(INTEGRATIONS_DEPS) $(INTEGRATIONS)/tests.list
+	@JOBS=1 tests/run $(INTEGRATIONS)/tests.list
+integrations-%: $(INTEGRATIONS_DEPS) $(INTEGRATIONS)/tests.list
+	@JOBS=1 tests/run $(INTEGRATIONS)/tests.list $*

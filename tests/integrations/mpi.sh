@@ -6,22 +6,11 @@ mpi=$1
 unset RF_SIZE RF_PORT RINGFOLD_MPI RINGFOLD_MPI_TUNE RINGFOLD_MPI_STATS
 export RINGFOLD_MPI_STATS=1
 program=${BUILD:-build}/mpi/$mpi/mpi_calls
-seam=$(cd "${BUILD:-build}/mpi/$mpi" && pwd)
 if [ ! -x "$program" ] || ! command -v "mpirun.$mpi" > /dev/null; then
 	echo "no $mpi: mk/deps.sh test installs libopenmpi-dev, mpich and libmpich-dev"
 	exit 77
 fi
-case $mpi in
-openmpi)
-	components=$(ompi_info --parsable --path pkglibdir | sed "s/^path:pkglibdir://")
-	export OMPI_MCA_mca_base_component_path="$components:$seam"
-	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
-	launch=(mpirun.openmpi --oversubscribe)
-	;;
-mpich)
-	launch=(mpirun.mpich -genv LD_PRELOAD "$seam/libringfold-mpich.so")
-	;;
-esac
+. "$(dirname "$0")/mpi_lib.sh"
 
 # mpi CODE NAME=VALUE ... [-- ARGUMENT...]: both ranks of the program with these variables
 mpi() {

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-int rf_request_wait(struct rf_request *r, uint64_t until)
+/* Waits until a request is done; false if it is not in time. The request is not released. */
+static bool finish(struct rf_request *r, uint64_t until) RF_REQUIRES(rf_context_class)
 {
 	struct rf_context *ctx = r->group->comm->ctx;
 
@@ -12,8 +13,13 @@ int rf_request_wait(struct rf_request *r, uint64_t until)
 		if (rf_fallback_takes(r->group->resume, r->group->status))
 			rf_group_resume(r->group, r);
 		else if (!rf_sleep(ctx, until))
-			return RF_IN_PROGRESS;
-	return rf_request_take(r);
+			return false;
+	return true;
+}
+
+int rf_request_wait(struct rf_request *r, uint64_t until)
+{
+	return finish(r, until) ? rf_request_take(r) : RF_IN_PROGRESS;
 }
 
 /* Whether waiting for it ends at once, or the caller has to carry it out. */
@@ -84,30 +90,30 @@ int rf_wait_all(struct rf_request **requests, unsigned int n, unsigned int timeo
 	uint64_t until = until_of(timeout_ms);
 	char text[RF_TEXT_MAX] = "";
 	struct rf_context *ctx;
-	int ret = RF_OK, failed = RF_OK;
+	int failed = RF_OK;
+	bool done = true;
 
 	if (!count(requests, n, &ctx))
 		return ctx ? RF_ERR_INVALID : RF_OK;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
-	for (unsigned int k = 0; k < n && ret != RF_IN_PROGRESS; k++) {
-		if (!requests[k])
-			continue;
-		ret = rf_request_wait(requests[k], until);
-		if (ret == RF_IN_PROGRESS)
-			break;
+	for (unsigned int k = 0; k < n && done; k++)
+		done = !requests[k] || finish(requests[k], until);
+	for (unsigned int k = 0; k < n && done; k++) {
+		int ret = requests[k] ? rf_request_take(requests[k]) : RF_OK;
+
 		requests[k] = NULL;
 		if (!ret || failed)
 			continue;
 		failed = ret;
 		memcpy(text, rf_error_text, sizeof(text));
 	}
-	if (ret == RF_IN_PROGRESS)
-		rf_fail(ctx, ret, "not all requests are complete after %u ms", timeout_ms);
+	if (!done)
+		rf_fail(ctx, RF_IN_PROGRESS, "not all requests are complete after %u ms", timeout_ms);
 	else if (failed)
 		rf_fail(ctx, failed, "%s", text);
 	rf_unlock(ctx);
 	rf_deliver(ctx);
-	return ret == RF_IN_PROGRESS ? ret : failed;
+	return done ? failed : RF_IN_PROGRESS;
 }

@@ -554,10 +554,10 @@ int rf_wait_any(struct rf_request **requests, unsigned int n, unsigned int timeo
 		unsigned int *index);
 
 /*
- * Waits for all of n requests of one context, at most so long. NULL entries are skipped. The
- * entries of those that have completed become NULL, because they are released. RF_OK: all were
- * successful, or there was none. RF_IN_PROGRESS: some are left. Otherwise the status of the first
- * one in the array that has failed; all have completed.
+ * Waits for all of n requests of one context, at most so long. NULL entries are skipped. RF_OK: all
+ * were successful, or there was none. RF_IN_PROGRESS: some are not complete; none is released, so no
+ * result is lost. Otherwise the status of the first one in the array that has failed. When all have
+ * completed the entries become NULL, because the requests are released.
  */
 int rf_wait_all(struct rf_request **requests, unsigned int n, unsigned int timeout_ms);
 

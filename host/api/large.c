@@ -286,6 +286,7 @@ void rf_large_end(struct rf_comm *comm)
 {
 	struct rf_context *ctx = comm->ctx;
 	struct rf_large *l = &comm->large;
+	struct rf_group *group;
 	uint64_t until;
 
 	rf_lock(ctx);
@@ -305,8 +306,9 @@ void rf_large_end(struct rf_comm *comm)
 	atomic_store(&l->cancel, true);
 	while (!l->thread_over)
 		rf_sleep(ctx, RF_NEVER);
+	group = l->group;
 	rf_unlock(ctx);
 	pthread_join(l->thread, NULL);
-	if (l->group)
-		rf_group_end(l->group, true);
+	if (group)
+		rf_group_end(group, true);
 }

@@ -36,6 +36,14 @@ served() {
 none_served() {
 	! grep -q ": [1-9][0-9]* by ringfold" "$dir/0.err"
 }
+# Waits until the groups of the job before have given their slots back: a group takes fewer slots if others hold some.
+box_empty() {
+	for _ in $(seq 300); do
+		RF_RANK=9 RF_IP=10.0.0.99 RF_DEVICE=$spare "$bin/ringfold-ctl" status --json 2> /dev/null | grep -q '"slots_free": 512' && return 0
+		sleep 0.1
+	done
+	return 1
+}
 all_checked() {
 	[ "$(grep -c "of $ranks: [1-9][0-9]* checks" "$dir/out")" = "$ranks" ]
 }
@@ -65,9 +73,11 @@ check "sizes" mpi 0 RINGFOLD_MPI=1 RINGFOLD_MPI_TUNE=allreduce:0-100,bcast:off R
 check "... in the line of the communicator" says 0 "by the box: allreduce of 0 to 100 bytes, reduce, .*by MPI: bcast (RINGFOLD_MPI_TUNE)"
 check "... are passed on" says 0 "allreduce: [1-9][0-9]* by ringfold.*by MPI (RINGFOLD_MPI_TUNE)"
 check "... all of one kind" says 0 "bcast: 0 by ringfold"
+check "the box is empty" box_empty
 check "a full box: the first communicator goes by it" mpi 0 RINGFOLD_MPI=1 RF_SLOTS=512 --
 check "... all checks" all_checked
 check "... the others go by MPI, and say why" says 0 "MPI communicator mpi.0.1, 2 ranks: all calls by MPI: .*slot"
+check "... it is empty again" box_empty
 check "... or are an error, with RINGFOLD_MPI=2" mpi failure RINGFOLD_MPI=2 RF_SLOTS=512 --
 
 check "without a box" mpi 0 RINGFOLD_MPI=1 RF_SCHEDULE=ring RF_DEBUG=info --
@@ -75,7 +85,8 @@ check "... all checks" all_checked
 check "... every collective by ringfold" served
 check "... says so" says 0 "info: MPI communicator .*by ringfold's ring: allreduce"
 
-# The box loses its state in the middle of a run.
+# The box loses its state in the middle of a run. The leases of the job that ended with an error run out first.
+check "the box is empty once more" box_empty
 timeout -k 5 100 env RINGFOLD_MPI=1 RF_TIMEOUT=4000 "${launch[@]}" -n "$ranks" "$program" --lose > "$dir/out" 2> "$dir/0.err" < /dev/null &
 pid[0]=$!
 for _ in $(seq 400); do

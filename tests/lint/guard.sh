@@ -17,10 +17,10 @@ fail() {
 	echo "guard: $*"
 	failed=1
 }
-# analyse FILE
+# analyse FILE [FLAG...]
 analyse() {
 	# shellcheck disable=SC2086
-	clang -fsyntax-only -std=c11 -D_GNU_SOURCE -DRF_GUARD_CHECK -Wthread-safety -Werror $includes "$1"
+	clang -fsyntax-only -std=c11 -D_GNU_SOURCE -DRF_GUARD_CHECK -Wthread-safety -Werror $includes "$@"
 }
 # bare FILE...: locks that name no class
 bare() {
@@ -33,9 +33,18 @@ for room in $rooms; do
 	case " $except " in *" $room "*) fail "$room uses base/guard.h: take it out of \$except in tests/lint/guard.sh" ;; esac
 	files="$files $(git ls-files "$room/*.c")"
 done
+mpich=/usr/include/$(clang -print-multiarch)/mpich
 # Of the tests only this one states its locks.
 for file in $files tests/unit/io_hub.c; do
-	analyse "$file" || fail "$file: see above"
+	more=
+	case $file in
+	integrations/mpi/mpich/*)
+		more="-isystem $mpich -include integrations/mpi/mpich/weak.h"
+		[ -f "$mpich/mpi.h" ] || { echo "guard: $file: not analysed, there is no $mpich/mpi.h"; continue; }
+		;;
+	esac
+	# shellcheck disable=SC2086
+	analyse "$file" $more || fail "$file: see above"
 done
 others=$(git ls-files '*.c' '*.h' ':!tests' ':!base/guard.h')
 for room in $except; do

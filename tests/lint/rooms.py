@@ -57,7 +57,7 @@ ALONE = {
     "integrations/mpi/core": ["base", "host/include", "host/config"],
     "integrations/mpi/calls": ["host/include", "integrations/mpi/core"],
     "integrations/mpi/openmpi": ["host/include", "integrations/mpi/core", "integrations/mpi/calls"],
-    "integrations/mpi/mpich": ["host/include", "integrations/mpi/core", "integrations/mpi/calls"],
+    "integrations/mpi/mpich": ["base", "host/include", "integrations/mpi/core", "integrations/mpi/calls"],
     "planner": ["base", "plan"],
     "plan": ["base"],
     "firmware/core": ["base", "proto", "firmware/hal"],

@@ -28,9 +28,7 @@ mutant foreign-stays watch.c "	if (over != 0 && fw->foreigns > 0)" "	if (0)"
 mutant foreign-before watch.c "	if (fw->foreigns > 0)
 		rf_fw_conn_forget_foreign(fw, fw->watched);
 	fw->strict = 1;" "	fw->strict = 1;"
-mutant not-foreign conn.c "RF_FW_FOREIGN_CID, RF_STATE_JOINING),
-				    .job = RF_FW_NO_JOB" "0, RF_STATE_JOINING),
-				    .job = RF_FW_NO_JOB"
+mutant not-foreign conn.c ".cid = RF_FW_FOREIGN_CID," ".cid = 0,"
 mutant not-cut hold.c "return left.entries > 0 &&" "return false &&"
 mutant spoke-unseen watch.c "		m->spoke = 1;" "		;"
 mutant held-instead hold.c "	if (stray != RF_FW_STRAY_NONE)

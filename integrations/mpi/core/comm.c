@@ -23,24 +23,24 @@ static void comm_link(struct rf_mpi_comm *c)
 {
 	struct rf_mpi_job *job = &rf_mpi_job;
 
-	pthread_mutex_lock(&job->lock);
+	rf_mutex_lock(&job->lock, rf_mpi_class);
 	c->next = job->comms;
 	job->comms = c;
-	pthread_mutex_unlock(&job->lock);
+	rf_mutex_unlock(&job->lock, rf_mpi_class);
 }
 
 static void comm_unlink(struct rf_mpi_comm *c)
 {
 	struct rf_mpi_job *job = &rf_mpi_job;
 
-	pthread_mutex_lock(&job->lock);
+	rf_mutex_lock(&job->lock, rf_mpi_class);
 	for (struct rf_mpi_comm **at = &job->comms; *at; at = &(*at)->next) {
 		if (*at == c) {
 			*at = c->next;
 			break;
 		}
 	}
-	pthread_mutex_unlock(&job->lock);
+	rf_mutex_unlock(&job->lock, rf_mpi_class);
 }
 
 void rf_mpi_comm_end(struct rf_mpi_comm *c)

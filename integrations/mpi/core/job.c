@@ -137,12 +137,23 @@ static void counters_print(void)
 	}
 }
 
+static struct rf_mpi_comm *first_comm(struct rf_mpi_job *job)
+{
+	struct rf_mpi_comm *c;
+
+	rf_mutex_lock(&job->lock, rf_mpi_class);
+	c = job->comms;
+	rf_mutex_unlock(&job->lock, rf_mpi_class);
+	return c;
+}
+
 void rf_mpi_close(void)
 {
 	struct rf_mpi_job *job = &rf_mpi_job;
+	struct rf_mpi_comm *c;
 
-	while (job->comms)
-		rf_mpi_comm_end(job->comms);
+	while ((c = first_comm(job)))
+		rf_mpi_comm_end(c);
 	if (job->settings.stats && job->settings.mode != RF_MPI_OFF)
 		counters_print();
 	job->on = false;

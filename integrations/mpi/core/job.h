@@ -4,8 +4,11 @@
 
 #include <pthread.h>
 
+#include "base/guard.h"
 #include "host/config/log.h"
 #include "integrations/mpi/core/rf_mpi.h"
+
+RF_LOCK_CLASS(rf_mpi_class);
 
 struct rf_mpi_job {
 	bool on;
@@ -17,7 +20,7 @@ struct rf_mpi_job {
 	void (*progress)(void);
 	atomic_uint serial; /* of the groups that this process has named */
 	pthread_mutex_t lock;
-	struct rf_mpi_comm *comms; /* under the lock */
+	struct rf_mpi_comm *comms RF_GUARDED_BY(rf_mpi_class);
 	struct {
 		atomic_ullong calls[RF_MPI_REASONS];
 		atomic_ullong bytes; /* of those taken */

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "integrations/mpi/calls/serve.h"
 #include "integrations/mpi/mpich/weak.h"
 
@@ -50,8 +51,10 @@ struct preload_request {
 	bool done;
 };
 
+RF_LOCK_CLASS(preload_class);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct preload_request *outstanding; /* under the lock */
+/* Under the lock; progress() only looks whether there is one. */
+static struct preload_request *outstanding;
 
 /* Takes the results that are there: of one request, or of all if it is NULL. */
 static void requests_poll(struct preload_request *only)
@@ -62,7 +65,7 @@ static void requests_poll(struct preload_request *only)
 	 * MPI may hold its own lock here, and another thread ours, while it completes a request:
 	 * so this does not wait for it.
 	 */
-	if (pthread_mutex_trylock(&lock))
+	if (!rf_mutex_trylock(&lock, preload_class))
 		return;
 	for (struct preload_request **at = &outstanding; *at;) {
 		r = *at;
@@ -74,7 +77,7 @@ static void requests_poll(struct preload_request *only)
 		r->next = done;
 		done = r;
 	}
-	pthread_mutex_unlock(&lock);
+	rf_mutex_unlock(&lock, preload_class);
 	while ((r = done)) {
 		done = r->next;
 		r->done = true;
@@ -275,10 +278,10 @@ static int serve_start(MPI_Comm comm, const struct rf_mpi_args *a, MPI_Request *
 		return ret == RF_MPI_PASS ? ret : report(comm, ret);
 	}
 	*request = r->request;
-	pthread_mutex_lock(&lock);
+	rf_mutex_lock(&lock, preload_class);
 	r->next = outstanding;
 	outstanding = r;
-	pthread_mutex_unlock(&lock);
+	rf_mutex_unlock(&lock, preload_class);
 	return MPI_SUCCESS;
 }
 

@@ -16,7 +16,8 @@ A PROOF file has one statement per line ('#' begins a comment):
   cover-depth N                    all covers are reached within N cycles
   covers first                     covers are checked only in the first case, because a larger case takes too long
   case [NAME=VALUE ...]            a set of parameters; everything is proved in each
-  mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW; then some case must fail. Any character can be the separator
+  mutant NAME FILE /OLD/NEW/       text OLD of FILE becomes NEW; then some case must fail. Any character can be the separator;
+                                   \\n is the end of a line
   engine pdr | step [K] | induct K yosys-abc pdr (default); the assertions together are inductive: if all hold in one cycle they
                                    hold in the next one, with K those of K cycles in the next one (yosys-abc ind, bit by bit);
                                    K-induction (needs z3)
@@ -53,7 +54,7 @@ def read_proof(path):
         rest = rest.strip()
         if key == "mutant":
             name, path_of, edit = rest.split(None, 2)
-            parts = edit[1:].split(edit[0])
+            parts = edit[1:].replace("\\n", "\n").split(edit[0])
             if len(parts) != 3 or parts[2]:
                 fail("%s:%d: mutant needs /OLD/NEW/" % (path, number))
             proof["mutant"].append((name, path_of, parts[0], parts[1]))
@@ -234,7 +235,7 @@ def asserts_of(base):
 def table(paths):
     """Every proof with its engine, its bound, its time and the mutants that it kills; False if a proof has no result."""
     if not any(os.path.exists(RESULTS % os.path.splitext(os.path.basename(p))[0]) for p in paths):
-        print("no proof has run in this tree yet: `make formal` runs all, in about three hours", file=sys.stderr)
+        print("no proof has run in this tree yet: `make formal` runs all; that takes 40 minutes of processor time", file=sys.stderr)
         return False
     form = "| %-18s | %-9s | %-9s | %-46s | %7s | %6s | %6s | %s |"
     print(form % ("proof", "engine", "depth", "parameters", "asserts", "covers", "s", "mutants killed (s)"))

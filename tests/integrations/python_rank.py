@@ -256,7 +256,7 @@ def refused(comm):
         ("no buffer", TypeError, "state the type", lambda: comm.scatterv(None, None, None, (comm.rank + 1) % comm.ranks)),
         ("root", ringfold.InvalidError, "", lambda: comm.reduce(good, good.copy(), root=comm.ranks)),
         ("overlap", ringfold.InvalidError, "overlap", lambda: overlap(comm)),
-        ("timeout", ValueError, "negative", lambda: ringfold._native.milliseconds(-1)),
+        ("timeout", ValueError, "negative", lambda: ringfold._native.end_of(-1)),
     ):
         raises(what, kind, text, call)
     same("the communicator goes on", comm.allreduce(good), np.full(6, comm.ranks, np.float32))

@@ -100,7 +100,8 @@ def build(folder, top, source, benches, parameters, memories=(), reached=()):
     that it accesses."""
     here = os.getcwd()
     flags = ["-O1", "-I" + here, "-I" + here + "/build/gen"] + ["-D%s=%s" % p for p in parameters.items()]
-    # UNOPTFLAT: in a netlist one bit of a vector may depend on another one.
+    # Yosys writes the netlists, so their style and lint say nothing; in them one bit of a vector may depend on another one
+    # (UNOPTFLAT).
     command = ["verilator", "--cc", "--exe", "-Wno-lint", "-Wno-style", "-Wno-UNOPTFLAT", "--x-assign", "unique", "--x-initial", "unique",
                "-O3", "--output-split", "200000", "--output-split-cfuncs", "20000", "--top-module", top, "-Mdir", folder + "/vl"]
     command += ([PUBLIC] if reached else []) + list(memories) + ["tests/rtl/cells.v", source] + [here + "/" + b for b in benches]

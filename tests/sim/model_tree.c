@@ -189,33 +189,29 @@ static bool drop_last(void *arg, unsigned int from, unsigned int to, const uint8
 	return true;
 }
 
-static void last_result_lost(void **unused)
+static void lose_one(struct losses l, const char *what)
 {
-	struct losses l = {0, 399 / 16, 399 % 16};
 	struct tree_cfg c;
 
-	(void)unused;
 	two_levels(&c, 5, 5, 5);
 	c.seed = first_seed;
 	c.drop = drop_last;
 	c.arg = &l;
-	run_of(&c, "the last result is lost");
+	run_of(&c, what);
 	assert_true(l.lost > l.most);
+}
+
+static void last_result_lost(void **unused)
+{
+	(void)unused;
+	lose_one((struct losses){0, 399 / 16, 399 % 16}, "the last result is lost");
 }
 
 /* `ack-got`: one result is lost, and those after it ask for ACKs. */
 static void result_lost(void **unused)
 {
-	struct losses l = {0, 3, 5};
-	struct tree_cfg c;
-
 	(void)unused;
-	two_levels(&c, 5, 5, 5);
-	c.seed = first_seed;
-	c.drop = drop_last;
-	c.arg = &l;
-	run_of(&c, "a result is lost");
-	assert_true(l.lost > l.most);
+	lose_one((struct losses){0, 3, 5}, "a result is lost");
 }
 
 struct stop {

@@ -1,17 +1,14 @@
 #include "tests/sim/virtual_ranks.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "host/api/api.h"
 #include "sim/fabric/fabric.h"
 #include "sim/model/rf_model.h"
+#include "tests/unit/free_port.h"
 
 #define FRAME_MAX 4400u
 #define QUEUE 4096u /* frames that wait at a rank: more than all windows together */
@@ -358,20 +355,6 @@ static void *rank_thread(void *arg)
 	return NULL;
 }
 
-static unsigned int free_tcp_port(void)
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	unsigned int port = 0;
-
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 &&
-	    getsockname(fd, (struct sockaddr *)&a, &size) == 0)
-		port = ntohs(a.sin_port);
-	close(fd);
-	return port;
-}
-
 static int open_fabric(struct virtual_ranks *v)
 {
 	struct rf_fabric_cfg c;
@@ -418,7 +401,7 @@ unsigned int virtual_ranks_run(const struct virtual_cfg *cfg)
 	if (!v)
 		return cfg->ranks;
 	v->cfg = *cfg;
-	v->port = free_tcp_port();
+	v->port = free_port();
 	pthread_mutex_init(&v->lock, NULL);
 	for (unsigned int r = 0; r < cfg->ranks; r++)
 		bad += open_guest(v, r) != 0;

@@ -3,31 +3,15 @@
  */
 #include "tests/unit/api_ranks.h"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "host/api/api.h"
 
 #define FRAME_MAX 4300u
-
-unsigned int free_port(void)
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	unsigned int port = 0;
-
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 &&
-	    getsockname(fd, (struct sockaddr *)&a, &size) == 0)
-		port = ntohs(a.sin_port);
-	close(fd);
-	return port;
-}
 
 void rank_note(struct rank *r, const char *file, int line, const char *what)
 {

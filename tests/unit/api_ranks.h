@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/unit/free_port.h"
 #include "tests/unit/io_hub.h"
 #include "ringfold/ringfold.h"
 
@@ -69,8 +70,5 @@ void rank_note(struct rank *r, const char *file, int line, const char *what);
 
 /* Returns 0 when all ranks have called it, or -1 after a minute. Makes progress in manual mode. */
 int rank_meet(struct rank *r);
-
-/* A TCP port of the loopback interface that is free now. */
-unsigned int free_port(void);
 
 #endif

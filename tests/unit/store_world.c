@@ -8,27 +8,12 @@
 
 #include <cmocka.h>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "ringfold/ringfold.h"
+#include "tests/unit/free_port.h"
 
 const uint8_t job_key[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-
-/* A port that is free now. */
-static unsigned int free_port(void)
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &size), 0);
-	close(fd);
-	return ntohs(a.sin_port);
-}
 
 void world_open(struct world *w, unsigned int ranks, unsigned int join)
 {
@@ -37,6 +22,7 @@ void world_open(struct world *w, unsigned int ranks, unsigned int join)
 
 	memset(w, 0, sizeof(*w));
 	w->port = free_port();
+	assert_int_not_equal(w->port, 0);
 	w->ranks = ranks;
 	assert_int_equal(
 		rf_store_serve(HOST, w->port, ranks, 77, job_key, &w->server, why, sizeof(why)),

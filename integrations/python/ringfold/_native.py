@@ -1,6 +1,8 @@
 """The shared library, loaded by cffi, and what all modules need of it."""
 from __future__ import annotations
 
+import math
+import time
 from typing import Any, Callable, TypeVar
 
 import cffi
@@ -28,6 +30,8 @@ def _load() -> Any:
 
 lib: Any = _load()
 UINT_MAX = 0xFFFFFFFF
+# The longest single wait in the library.
+SLICE_MS = 200
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -42,10 +46,23 @@ def callback(signature: str) -> Callable[[F], Any]:
     return made
 
 
-def milliseconds(seconds: float | None) -> int:
-    """A time limit of this package as one of the library; None: the library's own."""
+def end_of(seconds: float | None) -> float | None:
+    """The time at which a time limit that begins now is over, by time.monotonic(); None: there is none but the library's."""
     if seconds is None:
-        return UINT_MAX
+        return None
     if not seconds >= 0:
         raise ValueError(f"timeout: {seconds} is negative")
-    return min(int(seconds * 1000 + 0.999), UINT_MAX - 1)
+    return time.monotonic() + seconds
+
+
+def wait_until(end: float | None, poll: Callable[[int], bool]) -> bool:
+    """Calls poll(milliseconds to wait) until it returns True or the time is over, at least once. Returns whether it did.
+
+    Each wait is so short that Python handles a signal such as Ctrl-C in time.
+    """
+    while True:
+        left = SLICE_MS if end is None else math.ceil((end - time.monotonic()) * 1000)
+        if poll(max(0, min(left, SLICE_MS))):
+            return True
+        if end is not None and time.monotonic() >= end:
+            return False

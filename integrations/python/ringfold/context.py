@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Callable, Sequence
 
 from . import request as _request
-from ._native import UINT_MAX, callback, ffi, lib, milliseconds, text_of
+from ._native import callback, end_of, ffi, lib, text_of, wait_until
 from .buffers import buffer_of
 from .comm import Comm, CommConfig
 from .errors import Error, check
@@ -85,16 +85,15 @@ class Creation:
         if self._handle is None:
             raise ValueError("the creation has ended")
         out = ffi.new("struct rf_comm **")
-        left = milliseconds(timeout)
-        while True:
-            part = min(left, 200)
+        status = Status.IN_PROGRESS
+
+        def poll(part: int) -> bool:
+            nonlocal status
             status = lib.rf_comm_created(self._handle, part, out)
-            if status != Status.IN_PROGRESS:
-                break
-            if left != UINT_MAX:
-                left -= part
-                if left <= 0:
-                    return None
+            return status != Status.IN_PROGRESS
+
+        if not wait_until(end_of(timeout), poll):
+            return None
         self._handle = None
         self._config.check(status, "icomm")
         self._comm = Comm(self._context, out[0])

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
-from ._native import UINT_MAX, callback, ffi, lib, milliseconds, text_of
+from ._native import UINT_MAX, callback, end_of, ffi, lib, text_of, wait_until
 from .errors import Error, check, error_of
 from .kinds import Status
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 # Callbacks that the library still has to call, by the address of their handle; they hold the buffers, too.
 _waiting: dict[int, tuple[Any, Any, Any]] = {}
-# A wait returns to Python so often that a signal such as Ctrl-C is handled.
-_SLICE_MS = 200
 
 
 @callback("void(void *, int, const char *)")
@@ -86,16 +84,13 @@ class Request:
     def wait(self, timeout: float | None = None) -> bool:
         """Waits, at most timeout seconds (None: until the communicator's own deadline). Returns whether it has completed."""
         self._usable()
-        left = milliseconds(timeout)
-        while not self._done:
-            part = min(left, _SLICE_MS)
-            if self._take(lib.rf_wait(self._handle, part)):
-                break
-            if left != UINT_MAX:
-                left -= part
-                if left <= 0:
-                    return False
+        if not self._done and not wait_until(end_of(timeout), lambda part: self._take(lib.rf_wait(self._handle, part))):
+            return False
         return self._result()
+
+    def _wait_alone(self, end: float | None) -> bool:
+        one = _array([self])
+        return wait_until(end, lambda part: self._take(lib.rf_wait_all(one, 1, part)))
 
     def on_completion(self, done: Callable[[Error | None], None]) -> None:
         """Gives the request to the library, which calls done(None) or done(error) when it has completed.
@@ -136,17 +131,16 @@ def wait_any(context: Context, requests: Sequence[Request | None], timeout: floa
             return place
     array = _array(requests)
     index = ffi.new("unsigned int *")
-    left = milliseconds(timeout)
-    while True:
-        part = min(left, _SLICE_MS)
-        index[0] = UINT_MAX
+    index[0] = UINT_MAX
+    status = Status.IN_PROGRESS
+
+    def poll(part: int) -> bool:
+        nonlocal status
         status = lib.rf_wait_any(array, len(requests), part, index)
-        if status != Status.IN_PROGRESS:
-            break
-        if left != UINT_MAX:
-            left -= part
-            if left <= 0:
-                return None
+        return status != Status.IN_PROGRESS
+
+    if not wait_until(end_of(timeout), poll):
+        return None
     if index[0] == UINT_MAX:
         check(status, "wait_any")
     request = requests[index[0]]
@@ -158,17 +152,11 @@ def wait_any(context: Context, requests: Sequence[Request | None], timeout: floa
 
 def wait_all(context: Context, requests: Sequence[Request | None], timeout: float | None = None) -> bool:
     """Waits for all of these requests. Returns whether all have completed; raises the error of the first that has failed."""
-    left = milliseconds(timeout)
+    end = end_of(timeout)
     for request in requests:
-        # one after another, so that each request keeps its own result, also if the time is over before the last one
-        while request is not None and not request.done:
-            part = min(left, _SLICE_MS)
-            if request._take(lib.rf_wait_all(_array([request]), 1, part)):
-                break
-            if left != UINT_MAX:
-                left -= part
-                if left <= 0:
-                    return False
+        # one after another, so that each request keeps its own result
+        if request is not None and not request.done and not request._wait_alone(end):
+            return False
     for request in requests:
         if request is not None:
             request._result()

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/api/api.h"
+#include "tests/unit/free_port.h"
 
 #define FRAME_MAX 4300u
 

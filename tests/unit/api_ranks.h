@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/unit/free_port.h"
 #include "tests/unit/io_hub.h"
 #include "ringfold/ringfold.h"
 

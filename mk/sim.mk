@@ -80,6 +80,7 @@ $(eval $(call c_test,realtime,tests/sim/realtime.c,$(REALTIME_LIBS),$(REALTIME_L
 #   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>.so         rf_core of that shape as an engine (sim/engine.h)
 #   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>-trace.so   the same, able to write waveforms; slower
 #   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>-deep.so    the same with memory for two groups of 512 slots at a path MTU of 4096
+#   build/vl/box-p<PORTS>-l<LANES>-w<WIDTH>-wide.so    the same with 64 groups
 #
 # Any shape can be requested by name; $(call rtl_box,P,L,W) is its file name for prerequisites, and shapes in RTL_BOXES are built
 # by `make`. The sizes of banks and header memories follow from the width as in sim/fabric/shape.h.
@@ -110,6 +111,7 @@ $(eval $(call test,fabric_rtl-p4-l2-w64,PYTHON=$(PYTHON) tests/sim/judged.sh $(B
 # 20 seeds with the model; three on the Verilated box, whose times must equal the model's.
 $(eval $(call bench,loss,$(BUILD)/tests/bench_loss $(BENCH_OUT),$(BUILD)/tests/bench_loss))
 $(eval $(call bench,loss-rtl,$(BUILD)/tests/bench_loss $(BENCH_OUT) 3 - - - rtl,$(BUILD)/tests/bench_loss $(call rtl_box,8,1,512)))
+$(eval $(call test,fabric_wide-rtl,$(BUILD)/tests/fabric_wide rtl,$(BUILD)/tests/fabric_wide $(BUILD)/vl/box-p2-l4-w64-wide.so))
 $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call test,wave-view,$(PYTHON) -B tests/sim/wave_view.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))

@@ -181,23 +181,23 @@ module rf_regs #(
 
   // The number of the connection or group exists in this box.
   function good_conn;
-    input [11:0] cid;
-    good_conn = {27'd0, cid[11:7]} < GROUPS && {28'd0, cid[6:3]} < LANES && {29'd0, cid[2:0]} < PORTS;
+    input [12:0] cid;
+    good_conn = {26'd0, cid[12:7]} < GROUPS && {28'd0, cid[6:3]} < LANES && {29'd0, cid[2:0]} < PORTS;
   endfunction
 
   function good_group;
-    input [4:0] number;
-    good_group = {27'd0, number} < GROUPS;
+    input [5:0] number;
+    good_group = {26'd0, number} < GROUPS;
   endfunction
 
   // Writes.
-  wire        wr_conn = wr_en && wr_addr[23:18] == AT_CONN[23:18] && good_conn(wr_addr[17:6]);
+  wire        wr_conn = wr_en && wr_addr[23:19] == AT_CONN[23:19] && good_conn(wr_addr[18:6]);
   wire [5:0]  wr_off  = wr_addr[5:0];
   wire        wr_init = wr_conn && wr_off == CONN_INIT[5:0];
   wire        wr_seen = wr_conn && wr_off == CONN_SEEN[5:0];
 
   wire [3:0]  wr_lane  = wr_addr[12:9];
-  wire [4:0]  wr_group = wr_addr[17:13];
+  wire [5:0]  wr_group = wr_addr[18:13];
   wire [2:0]  wr_port  = wr_addr[8:6];
 
   reg         stopped_q;
@@ -312,7 +312,7 @@ module rf_regs #(
   assign held_pop        = wr_en && wr_addr == `RF_HELD_POP;
   assign inject_cmd      = wr_en && wr_addr == `RF_INJECT;
   assign inject_win_en   = wr_en && wr_addr[23:10] == AT_INJECT[23:10];
-  assign group_wr        = wr_en && wr_addr[23:11] == AT_GROUP[23:11] && good_group(wr_addr[10:6]);
+  assign group_wr        = wr_en && wr_addr[23:12] == AT_GROUP[23:12] && good_group(wr_addr[11:6]);
   assign group_wr_number = wr_addr[6 +: GW];
   assign conn_wr         = init_valid || seen_valid ? late_conn_q : {wr_group[GW-1:0], wr_lane[LW-1:0], wr_port[PW-1:0]};
   assign conn_field      = !wr_conn ? 6'd0 :
@@ -360,7 +360,7 @@ module rf_regs #(
   assign count_number    = {1'b0, rd_addr_q[8:2]};
   assign group_rd_number = rd_addr_q[6 +: GW];
 
-  wire [4:0] rd_group = rd_addr_q[17:13];
+  wire [5:0] rd_group = rd_addr_q[18:13];
   wire [3:0] rd_lane  = rd_addr_q[12:9];
   wire [2:0] rd_port  = rd_addr_q[8:6];
   wire [2:0] rd_count_port = rd_addr_q[11:9];
@@ -521,8 +521,8 @@ module rf_regs #(
     if (rd_addr_q[23:8] == 16'd0) rd_pick = pick_global;
     else if (rd_addr_q[23:12] == AT_PORT[23:12] && {29'd0, rd_count_port} < PORTS)
       rd_pick = count_data[rd_count_port*32 +: 32];
-    else if (rd_addr_q[23:11] == AT_GROUP[23:11] && good_group(rd_addr_q[10:6])) rd_pick = pick_group;
-    else if (rd_addr_q[23:18] == AT_CONN[23:18] && good_conn(rd_addr_q[17:6])) rd_pick = pick_conn;
+    else if (rd_addr_q[23:12] == AT_GROUP[23:12] && good_group(rd_addr_q[11:6])) rd_pick = pick_group;
+    else if (rd_addr_q[23:19] == AT_CONN[23:19] && good_conn(rd_addr_q[18:6])) rd_pick = pick_conn;
     else if (rd_addr_q[23:10] == AT_PUNT[23:10]) rd_pick = punt_win_data;
   end
 

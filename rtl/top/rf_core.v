@@ -23,7 +23,7 @@ module rf_core #(
   parameter LANES = 1,
   // Bits of the data path: 64, 128, 256 or 512.
   parameter WIDTH = 512,
-  // Groups, 1..32.
+  // Groups, 1..64.
   parameter GROUPS = 8,
   // Largest path MTU in bytes: 256, 512, 1024, 2048 or 4096.
   parameter MTU_MAX = 4096,

@@ -1,5 +1,6 @@
 // The Verilated rf_core as an engine (sim/engine.h). One shared object for each shape: the build
-// defines RF_BOX_PORTS, RF_BOX_LANES, RF_BOX_WIDTH, RF_BOX_BANK_LOG2, RF_BOX_HDR_LOG2, and
+// defines RF_BOX_PORTS, RF_BOX_LANES, RF_BOX_WIDTH, RF_BOX_BANK_LOG2, RF_BOX_HDR_LOG2,
+// RF_BOX_GROUPS, RF_BOX_HASH_BITS, and
 // RF_BOX_TRACE if it must write waveforms.
 //
 // A cycle: the outputs since the last rising edge are sampled, the inputs of this cycle are set,
@@ -36,7 +37,7 @@ constexpr unsigned QUEUE = 64;
 constexpr unsigned BUS_BOUND = 4096; // longest register access in cycles
 constexpr unsigned CALM = 16;        // idle cycles after which the clock may stop
 constexpr unsigned RESET_CYCLES = 20;
-constexpr unsigned GROUPS = 8;
+constexpr unsigned GROUPS = RF_BOX_GROUPS;
 constexpr unsigned MOVE_CALM = 64;        // cycles until the last register write has taken effect
 constexpr unsigned START_BOUND = 1 << 18; // cycles after reset until the core must be idle
 constexpr uint64_t PS_PER_CYCLE = 4000;
@@ -325,7 +326,7 @@ void shape(rf_engine_cfg *cfg)
 	cfg->mtu_max = 4096;
 	cfg->bank_log2 = RF_BOX_BANK_LOG2;
 	cfg->hdr_log2 = RF_BOX_HDR_LOG2;
-	cfg->hash_bits = 8;
+	cfg->hash_bits = RF_BOX_HASH_BITS;
 	cfg->clock_khz = 250000;
 }
 

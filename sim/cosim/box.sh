@@ -1,9 +1,10 @@
 #!/bin/sh
 # Builds the Verilated box of one shape as a shared object.
 #
-#   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace|-deep] OUTPUT.so VERILOG ...
+#   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace|-deep|-wide] OUTPUT.so VERILOG ...
 #
-# -trace: able to write waveforms. -deep: memory for two groups of 512 slots at a path MTU of 4096.
+# -trace: able to write waveforms. -deep: memory for two groups of 512 slots at a path MTU of 4096. -wide: 64 groups, as
+# rf_shape_wide() in sim/fabric/shape.h.
 # VERILATOR and CXX (default g++) may be set. The log stays beside the output and is shown when something fails.
 set -eu
 
@@ -17,6 +18,9 @@ trace=
 deep=
 [ "$shape" = "${shape%-deep}" ] || deep=1
 shape=${shape%-deep}
+wide=
+[ "$shape" = "${shape%-wide}" ] || wide=1
+shape=${shape%-wide}
 ports=${shape%%-*}
 ports=${ports#p}
 lanes=${shape#*-l}
@@ -37,7 +41,10 @@ case $width in
 512) bank=13 ;;
 esac
 hdr=9
+groups=8
+hash=8
 [ -z "$deep" ] || { bank=$((bank + 3)) hdr=10; }
+[ -z "$wide" ] || { bank=$((bank + 1)) hdr=10 groups=64 hash=10; }
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${out%.so}.dir
@@ -75,6 +82,7 @@ build() {
 	${VERILATOR:-verilator} --cc --top-module rf_core --prefix Vbox -Mdir "$dir" -O3 --assert \
 		--x-assign unique --x-initial unique ${trace:+--trace-fst} --output-split 20000 \
 		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=$hdr \
+		-GGROUPS=$groups -GHASH_BITS=$hash \
 		-CFLAGS "-fPIC -fvisibility=hidden" \
 		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
 	moves > "$dir/box_move.inc"
@@ -82,6 +90,7 @@ build() {
 		Vbox__ALL.a verilated.o verilated_threads.o ${trace:+verilated_fst_c.o}
 	$CXX -std=c++17 -O2 -fPIC -fvisibility=hidden -Wall -Wextra \
 		-DRF_BOX_PORTS="$ports" -DRF_BOX_LANES="$lanes" -DRF_BOX_WIDTH="$width" -DRF_BOX_BANK_LOG2=$bank -DRF_BOX_HDR_LOG2=$hdr \
+		-DRF_BOX_GROUPS=$groups -DRF_BOX_HASH_BITS=$hash \
 		${trace:+-DRF_BOX_TRACE} -I"$dir" -I"$root" -I"$root/build/gen" -isystem "$vroot/include" \
 		-isystem "$vroot/include/vltstd" -c -o "$dir/box.o" "$root/sim/cosim/box.cpp"
 	$CXX -shared -o "$dir/box.so" "$dir/box.o" "$dir/Vbox__ALL.a" "$dir/verilated.o" "$dir/verilated_threads.o" -Wl,-z,defs \

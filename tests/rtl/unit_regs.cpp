@@ -64,7 +64,7 @@ static bool conn_of(unsigned addr, unsigned *conn)
 
 static bool group_of(unsigned addr, unsigned *group)
 {
-	if (addr < RF_GROUP_BASE || addr >= RF_GROUP_BASE + 32 * RF_GROUP_STRIDE)
+	if (addr < RF_GROUP_BASE || addr >= RF_GROUP_BASE + RF_GROUP_COUNT * RF_GROUP_STRIDE)
 		return false;
 	*group = (addr - RF_GROUP_BASE) / RF_GROUP_STRIDE;
 	return *group < GROUPS;
@@ -155,7 +155,7 @@ static unsigned any_address(rng &r)
 	case 0: return plain[r.below(sizeof(plain) / sizeof(plain[0]))].first;
 	case 1: return constants[r.below(sizeof(constants) / sizeof(constants[0]))];
 	case 2: return RF_PORT_BASE + 4 * r.below(8 * RF_PORT_STRIDE / 4);
-	case 3: return RF_GROUP_BASE + RF_GROUP_STRIDE * r.below(r.percent(80) ? GROUPS : 32) + 4 * r.below(16);
+	case 3: return RF_GROUP_BASE + RF_GROUP_STRIDE * r.below(r.percent(80) ? GROUPS : RF_GROUP_COUNT) + 4 * r.below(16);
 	case 4: return RF_PUNT_DATA + 4 * r.below(256);
 	case 5: return RF_INJECT_DATA + 4 * r.below(256);
 	case 6: return r.percent(50) ? 4 * r.below(1 << 22) : 4 * r.below(1 << 14);

@@ -2,6 +2,8 @@
  * The box with many small groups: 64 of 8 ranks, 16 slots each, with the real firmware. They are
  * made in turn, used in turn and all at once, ended, and made again. Every element of every result
  * is compared with an independent sum.
+ *
+ *	fabric_wide [rtl]    rtl: the Verilated box of two ports, four lanes and 64 bits
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,12 +13,20 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/cosim/load.h"
 #include "sim/fabric/fabric.h"
 
 #define GROUPS 64u
 #define SIZE 8u
 #define TURN_NS (200 * RF_USEC)
 #define FIRST_NS (100 * RF_MSEC) /* all ranks have joined before the first group's turn */
+
+/* The box, and how many elements the calls have. */
+static struct {
+	const struct rf_engine_ops *engine;
+	unsigned ports, lanes, width;
+	unsigned in_turn, many;
+} box = {NULL, SIZE, 1, 512, 1000, 8000};
 
 static struct rf_fabric *open_wide(bool mirror, bool flip)
 {
@@ -25,10 +35,11 @@ static struct rf_fabric *open_wide(bool mirror, bool flip)
 	char why[200];
 
 	rf_fabric_cfg_init(&c);
-	c.engine = rf_model_engine();
+	c.engine = box.engine;
 	c.wide = true;
-	c.ports = SIZE;
-	c.lanes = 1;
+	c.ports = box.ports;
+	c.lanes = box.lanes;
+	c.width = box.width;
 	c.groups = GROUPS;
 	c.ranks = GROUPS * SIZE;
 	c.flip = flip;
@@ -48,11 +59,12 @@ static void work(struct rf_fabric *f, bool in_turn)
 		uint64_t turn = FIRST_NS + r / SIZE * TURN_NS;
 
 		assert_int_equal(rf_fabric_step(f, r, RF_STEP_COMPUTE, turn), 0);
-		assert_int_equal(rf_fabric_step(f, r, RF_STEP_ALLREDUCE, 1000 + r / SIZE), 0);
+		assert_int_equal(rf_fabric_step(f, r, RF_STEP_ALLREDUCE, box.in_turn + r / SIZE),
+				 0);
 		assert_int_equal(rf_fabric_step(f, r, RF_STEP_WAIT, 0), 0);
 	}
 	assert_int_equal(rf_fabric_all(f, RF_STEP_BARRIER, 0), 0);
-	assert_int_equal(rf_fabric_allreduce(f, 8000), 0);
+	assert_int_equal(rf_fabric_allreduce(f, box.many), 0);
 	assert_int_equal(rf_fabric_allreduce(f, 333), 0);
 	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
 }
@@ -107,13 +119,34 @@ static void a_wrong_bit_is_found(void **state)
 	rf_fabric_destroy(f);
 }
 
-int main(void)
+/* The Verilog is slower: fewer elements. */
+static int use_rtl(void)
+{
+	char why[300];
+
+	box.ports = 2;
+	box.lanes = 4;
+	box.width = 64;
+	box.in_turn = 20;
+	box.many = 600;
+	if (rf_engine_load_wide(box.ports, box.lanes, box.width, &box.engine, why, sizeof(why)) ==
+	    0)
+		return 0;
+	print_error("%s\n", why);
+	return -1;
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ring_ranks),
 		cmocka_unit_test(mirror_ranks),
 		cmocka_unit_test(a_wrong_bit_is_found),
 	};
+
+	box.engine = rf_model_engine();
+	if (argc > 1 && (strcmp(argv[1], "rtl") != 0 || use_rtl() != 0))
+		return 2;
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lints Verilog: every module of rtl/rf.f as a top of its own, in Verilator, Icarus and Yosys, and by declared.py, which
-# finds what these accept: a name used above its declaration, a file without `default_nettype none. Any message is a failure;
-# there are no waivers.
+# finds what these accept: a name used above its declaration, a file without `default_nettype none. The box is linted with 64
+# groups, too. Any message is a failure; there are no waivers.
 #
 #   lint.sh [FILE ...]           only these files (each must hold the module of its name)
 #   lint.sh --bad                tests this script: the tool that each file of tests/rtl/lint-bad names must refuse it
@@ -12,32 +12,39 @@ set -u
 DIRS="rtl/lib rtl/net rtl/fp rtl/reduce rtl/control rtl/top"
 INC="-Irtl/net -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen"
 
-# verilator|iverilog|yosys|order|nettype FILE: messages on stdout; fails if there are any.
+# verilator|iverilog|yosys|order|nettype FILE [NAME=VALUE ...]: messages on stdout; fails if there are any. The parameters are
+# not for order and nettype.
 run_tool() {
-	top=$(basename "$2" .v)
-	case $1 in
+	tool=$1
+	file=$2
+	shift 2
+	top=$(basename "$file" .v)
+	set_v=$(for p in "$@"; do printf -- '-G%s ' "$p"; done)
+	set_i=$(for p in "$@"; do printf -- '-P%s.%s ' "$top" "$p"; done)
+	set_y=$(for p in "$@"; do printf 'chparam -set %s %s %s; ' "${p%=*}" "${p#*=}" "$top"; done)
+	case $tool in
 	verilator)
 		lib=$(for d in $DIRS; do printf -- '-y %s ' "$d"; done)
 		# shellcheck disable=SC2086
-		out=$(verilator --lint-only -Wall $INC $lib --top-module "$top" "$2" 2>&1)
+		out=$(verilator --lint-only -Wall $INC $lib $set_v --top-module "$top" "$file" 2>&1)
 		;;
 	iverilog)
 		lib=$(for d in $DIRS; do printf -- '-y %s ' "$d"; done)
 		# shellcheck disable=SC2086
-		out=$(iverilog -g2005 -Wall -t null $INC $lib -s "$top" "$2" 2>&1)
+		out=$(iverilog -g2005 -Wall -t null $INC $lib $set_i -s "$top" "$file" 2>&1)
 		;;
 	yosys)
 		# The file itself is read first. Other files are elaborated only if an instance names their module.
-		rest=$(grep -v -x -F "$2" rtl/rf.f | tr '\n' ' ')
-		out=$(yosys -q -p "read_verilog $INC $2; read_verilog -defer $INC $rest; \
+		rest=$(grep -v -x -F "$file" rtl/rf.f | tr '\n' ' ')
+		out=$(yosys -q -p "read_verilog $INC $file; read_verilog -defer $INC $rest; $set_y \
 		  hierarchy -check -top $top; proc; check -assert" 2>&1)
 		;;
 	order | nettype)
-		out=$("${PYTHON:-python3}" -B tests/rtl/declared.py "$1" "$2" 2>&1)
+		out=$("${PYTHON:-python3}" -B tests/rtl/declared.py "$tool" "$file" 2>&1)
 		;;
 	esac
 	rc=$?
-	[ -z "$out" ] || printf '%s: %s\n%s\n' "$1" "$2" "$out"
+	[ -z "$out" ] || printf '%s: %s %s\n%s\n' "$tool" "$file" "$*" "$out"
 	[ $rc -eq 0 ] && [ -z "$out" ]
 }
 
@@ -50,6 +57,11 @@ lint_file() {
 	for tool in verilator iverilog yosys order nettype; do
 		run_tool $tool "$1" || code=1
 	done
+	if [ "$1" = rtl/top/rf_core.v ]; then
+		for tool in verilator iverilog yosys; do
+			run_tool $tool "$1" GROUPS=64 HASH_BITS=10 BANK_AW=14 HDR_AW=10 PORTS=2 WIDTH=64 || code=1
+		done
+	fi
 	return $code
 }
 

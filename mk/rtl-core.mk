@@ -30,9 +30,9 @@ gate-core: $(GENERATED)
 # Figures: every port in and out at once, latency, groups side by side.
 $(foreach p,2 4 8,$(eval $(call core_bench,$(p),4,512,15)))
 $(foreach p,2 4 8,$(eval $(call bench,core-$(p),$(BUILD)/vl/core-$(p)x4x512/Vrf_core speed $(BENCH_OUT),$(BUILD)/vl/core-$(p)x4x512/Vrf_core)))
-# Speed of the simulation, of the box whose size docs/synthesis.md gives: without parity, mirror connections and directed groups.
+# Cost of a simulated cycle, of the box whose size docs/synthesis.md gives: without parity, mirror connections and directed groups.
 $(eval $(call core_bench,4,1,512,15,-GPARITY=0 -GMIRROR=0 -GDIRECTED=0,9,-plain))
-$(eval $(call bench,core-4-simulation,$(BUILD)/vl/core-4x1x512-plain/Vrf_core simulation $(BENCH_OUT),$(BUILD)/vl/core-4x1x512-plain/Vrf_core))
+$(eval $(call bench,core-4-simulation,tests/bench/core_bench.sh $(BUILD)/vl/core-4x1x512-plain/Vrf_core $(BENCH_OUT),$(BUILD)/vl/core-4x1x512-plain/Vrf_core))
 
 .PHONY: formal-ledger
 FORMAL_LEDGER := $(addprefix tests/formal/,nak.proof nak_una.proof tomb.proof held.proof ledger.proof ledger_selective.proof ledger_response.proof sched.proof \

@@ -1,6 +1,6 @@
 // The whole box: single cases, ranks with packet loss, performance figures.
 //
-//   Vrf_core cases [SEED] | stress FIRST LAST | speed [JSON LINES]
+//   Vrf_core cases [SEED] | stress FIRST LAST | speed [JSON LINES] | simulation [PACKETS]
 #include "tests/rtl/core_tests.h"
 
 int main(int argc, char **argv)
@@ -20,9 +20,9 @@ int main(int argc, char **argv)
 	} else if (what == "speed") {
 		speed(argc > 2 ? argv[2] : nullptr);
 	} else if (what == "simulation") {
-		simulation(argc > 2 ? argv[2] : nullptr);
+		simulation(argc > 2 ? from : 1000);
 	} else {
-		fprintf(stderr, "usage: %s cases [SEED] | stress FIRST LAST | speed | simulation [JSON LINES]\n", argv[0]);
+		fprintf(stderr, "usage: %s cases [SEED] | stress FIRST LAST | speed [JSON LINES] | simulation [PACKETS]\n", argv[0]);
 		return 2;
 	}
 	printf("ok\n");

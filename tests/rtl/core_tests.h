@@ -20,6 +20,6 @@ void link_down(uint32_t seed, std::vector<bool> &seen);
 void mirror(uint32_t seed, std::vector<bool> &seen);
 void stress(uint32_t seed);
 void speed(const char *json);
-void simulation(const char *json);
+void simulation(unsigned packets);
 
 #endif

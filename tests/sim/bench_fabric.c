@@ -163,7 +163,8 @@ static void speed(const struct rf_engine_ops *engine)
 	snprintf(name, sizeof(name),
 		 "%s, 4 ports x 512 bit, fp32 at full load, ICRC on: cycles per second of CPU",
 		 engine->name);
-	figure(name, rate, "1/s", 150000, strcmp(engine->name, "rtl") == 0, rate >= 150000);
+	/* No limit: it depends on the machine. tests/bench/core_bench.sh has one, in instructions. */
+	figure(name, rate, "1/s", 0, false, true);
 }
 
 static const struct rf_engine_ops *engine_for(unsigned ranks)

@@ -50,6 +50,8 @@ $(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES
 # All groups that the map of registers has.
 $(eval $(call unit,regs,$(UNIT_CTL)regs.v $(UNIT_RED)conn_static.v,PORTS=3 LANES=2 WIDTH=128 GROUPS=64 GW=6 LW=1 PW=2 BANK_AW=14 HDR_AW=10 HASH_BITS=10 TYPES=675 CLOCK_KHZ=250000 SELECTIVE=1 LAG=1 MIRROR=1 DIRECTED=1,-64))
 $(eval $(call unit,sched,$(foreach p,_turn _pick _start _flight _fair,$(UNIT_RED)sched$p.v) $(UNIT_RED)sched.v,PORTS=4 LANES=2 GROUPS=4 GW=2 LW=1 PW=2 BYTES_LOG2=3 BANK_AW=10 HDR_AW=6 CREDIT_W=8 QUEUED=7 PASSED_MAX=3))
+# Seeds in which a reservation begins just after an entry was chosen: the entry keeps its turn among those of its group.
+$(eval $(call test,rtl-unit-sched-turn,for s in 4 5 13; do $(BUILD)/vl/unit-sched/Vrf_sched --seed $$$$s || exit 1; done,$(BUILD)/vl/unit-sched/Vrf_sched))
 $(eval $(call unit,judge_form,$(UNIT_RED)judge_form.v,DIRECTED=1))
 $(eval $(call unit,judge_form,$(UNIT_RED)judge_form.v,DIRECTED=0,-plain))
 $(eval $(call unit,ackq,$(UNIT_RED)ackq.v,CW=6 DEPTH=8))

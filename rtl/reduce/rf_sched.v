@@ -156,6 +156,7 @@ module rf_sched #(
   wire              dead;
   wire              first_stuck;
   wire              queued_stuck;
+  wire              not_reserved;
   wire [PORTS-1:0]  block;
 
   wire [PORTS-1:0]  s1_port = s1_queued_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
@@ -168,6 +169,8 @@ module rf_sched #(
   wire [GROUPS*PORTS-1:0] fronts;
   wire [GROUPS*PORTS-1:0] pick;
   wire [GROUPS-1:0]       from_queue;
+  // A reservation may begin after the selection.
+  wire [GROUPS-1:0]       refused = (s1_queued_q && !not_reserved) ? {{GROUPS-1{1'b0}}, 1'b1} << s1_group_q : {GROUPS{1'b0}};
   reg  [PORTS-1:0]        popped_q;
 
   always @(posedge clk)
@@ -175,7 +178,8 @@ module rf_sched #(
     else popped_q <= q_pop;
 
   rf_sched_pick #(.PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW)) picks (
-    .clk(clk), .rst(rst), .q_valid(q_valid), .q_addr(q_addr), .taken(from_queue), .fronts(fronts), .pick(pick));
+    .clk(clk), .rst(rst), .q_valid(q_valid), .q_addr(q_addr), .taken(from_queue), .refused(refused),
+    .refused_port(s1_port), .fronts(fronts), .pick(pick));
 
   // The candidate in s1 blocks its ports: a group that needs them too is checked later, when the lock is visible.
   // Otherwise its turn would be wasted. If the candidate cannot start, the other groups lose a cycle.
@@ -282,7 +286,7 @@ module rf_sched #(
     .free_hdrs(free_hdrs), .prep_busy(prep_busy),
     // Verdict.
     .go_first(go_first), .go_queued(go_queued), .go_on(go_on), .forget(forget), .dead(dead), .first_stuck(first_stuck),
-    .queued_stuck(queued_stuck),
+    .queued_stuck(queued_stuck), .not_reserved(not_reserved),
     // Packet.
     .lane(lane), .index(index), .final_lane(final_lane), .is_queued(is_queued), .is_late(is_late),
     .copy_port(copy_port), .copy_lane(copy_lane), .copy(launch_copy), .send(s_valid), .push(q_push),

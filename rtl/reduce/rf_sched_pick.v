@@ -25,6 +25,9 @@ module rf_sched_pick #(
 
   // Groups whose picked entry is checked: their next one is of another port.
   input  wire [GROUPS-1:0]        taken,
+  // A group whose entry was refused because others have the ports reserved, and the entry's port: it keeps its turn.
+  input  wire [GROUPS-1:0]        refused,
+  input  wire [PORTS-1:0]         refused_port,
   // Bit group * PORTS + port.
   output reg  [GROUPS*PORTS-1:0]  fronts,
   output wire [GROUPS*PORTS-1:0]  pick
@@ -44,7 +47,7 @@ module rf_sched_pick #(
   genvar t;
   generate
     for (t = 0; t < GROUPS; t = t + 1) begin : g_pick
-      // Ports above the one that was checked last.
+      // Ports above the one that was checked last; with it, if it was refused.
       reg  [PORTS-1:0] above_q;
       wire [PORTS-1:0] mine  = fronts[t*PORTS +: PORTS];
       wire [PORTS-1:0] above = mine & above_q;
@@ -57,6 +60,7 @@ module rf_sched_pick #(
 
       always @(posedge clk)
         if (rst) above_q <= {PORTS{1'b0}};
+        else if (refused[t]) above_q <= ~(refused_port - 1'b1);
         else if (taken[t]) above_q <= ~(last | (last - 1'b1));
     end
   endgenerate

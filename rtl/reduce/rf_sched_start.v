@@ -87,6 +87,8 @@ module rf_sched_start #(
   // A first sending, an entry would lack room.
   output wire                          first_stuck,
   output wire                          queued_stuck,
+  // Its ports are not reserved for another group.
+  output wire                          not_reserved,
 
   // The packet, whether it starts or not: inputs of rf_sched_flight.
   output wire [LW-1:0]                 lane,
@@ -193,7 +195,7 @@ module rf_sched_start #(
   wire room         = (room_at & ~enough) == {PORTS{1'b0}};
   wire queues       = (members & ~q_room) == {PORTS{1'b0}};
   wire start_ok     = free_preps && pass_room[group];
-  wire not_reserved = (reserved_ports & block) == {PORTS{1'b0}} || reserved[group];
+  assign not_reserved = (reserved_ports & block) == {PORTS{1'b0}} || reserved[group];
 
   assign dead         = !g_live[group] || g_error[group] || g_life[group] != q_life[port];
   assign forget       = queued && (dead || e_stale);

@@ -29,8 +29,9 @@ def case(function):
 
 
 def ring(guests, command, env="", seconds=120, own=None):
-    """Runs one rank in each guest; own(rank) gives further settings. Returns [(exit code, output)] in the order of ranks."""
-    jobs = [g.start(f"RF_RANK={i} RF_SIZE={len(guests)} RF_ROOT={guests[0].ip} RF_TIMEOUT=60000 {env} {own(i) if own else ''} {command}")
+    """Runs one rank in each guest, in a ring unless `env` says RF_STEERING=mirror; own(rank) gives further settings. Returns
+    [(exit code, output)] in the order of ranks."""
+    jobs = [g.start(f"RF_RANK={i} RF_SIZE={len(guests)} RF_ROOT={guests[0].ip} RF_TIMEOUT=60000 RF_STEERING=ring {env} {own(i) if own else ''} {command}")
             for i, g in enumerate(guests)]
     return [j.wait(seconds) for j in jobs]
 
@@ -128,14 +129,14 @@ def listening(port):
 
 def sizes(guests, mtus, types):
     for mtu in mtus:
-        for kind in types:
+        for kind, steering in [(k, "ring") for k in types] + [(types[0], "mirror")]:
             before = [g.counters() for g in guests]
             results = ring(guests, f"ringfold-perf --min 4K --max 1M --factor 16 --iters 1 --warmup 0 --type {kind}",
-                           f"RF_MTU={mtu}")
-            expect_ring(f"{len(guests)} guests, verbs, {kind}, MTU {mtu}: 4 KB, 64 KB, 1 MB", results)
+                           f"RF_MTU={mtu} RF_STEERING={steering}")
+            expect_ring(f"{len(guests)} guests, verbs, {steering}, {kind}, MTU {mtu}: 4 KB, 64 KB, 1 MB", results)
             check("... the same bits as the order of additions gives, on every rank",
                   "wrong elements: 0" in results[0][1], results[0][1])
-            check_counters(f"{kind}, MTU {mtu}", guests, before)
+            check_counters(f"{steering}, {kind}, MTU {mtu}", guests, before)
 
 
 @case
@@ -146,12 +147,12 @@ def verbs_2(quick):
         guests = lab.boot(2, mtu=4200)
         sizes(guests, (1024, 4096), ("fp32", "int32"))
         if not quick:
-            results = ring(guests, "ringfold-perf --max 64K --iters 1", "RF_TCLASS=106")
+            results = ring(guests, "ringfold-perf --max 64K --iters 1", "RF_TCLASS=106 RF_DEBUG=info")
             expect_ring("traffic class 106", results)
             check("... the choice of device, port and GID is logged",
                   all(f"rxe0 port 1, GID 1 ::ffff:{g.ip} (RoCE v2, eth0)" in o and "traffic class 106" in o and "completions by event" in o
                       for g, (_, o) in zip(guests, results)), results)
-            results = ring(guests, "ringfold-perf --min 4 --max 64K --iters 2 --type fp32,bf16,fp16,int32 --outstanding 4", "RF_COMPLETION=poll")
+            results = ring(guests, "ringfold-perf --min 4 --max 64K --iters 2 --type fp32,bf16,fp16,int32 --outstanding 4", "RF_COMPLETION=poll RF_DEBUG=info")
             expect_ring("completions by polling, four calls at a time, all types", results)
             check("... logged", "completions by polling" in results[0][1], results[0][1])
             results = ring(guests, "ringfold-perf --max 256K --iters 2 --in-place", "")

@@ -569,7 +569,7 @@ static void body(bench &b)
 	b.met("first sendings after repeats", c.lates, 100);
 	b.met("repeats that were stale", c.stale, 50);
 	b.met("entries of groups that ended", c.dead, 20);
-	b.met("first sendings that were due", c.owed, 20);
+	b.met("first sendings that were due", c.owed, 5);
 	b.met("turns", c.turns, 300);
 	b.met("groups that started at once", c.at_once, 5);
 	b.met("launches 3 cycles after the last one, with late facts", c.close, 1000);

@@ -49,7 +49,6 @@ int rf_mpi_serve_start(struct rf_mpi_comm *c, MPI_Comm comm, const struct rf_mpi
 		rf_mpi_failed(a->kind, "no memory for a copy of a buffer with gaps");
 		return rf_mpi_error_class(ret);
 	}
-	pending->comm = c;
 	pending->kind = a->kind;
 	ret = rf_mpi_start(c, &call, &pending->request);
 	if (ret)
@@ -59,7 +58,7 @@ int rf_mpi_serve_start(struct rf_mpi_comm *c, MPI_Comm comm, const struct rf_mpi
 
 bool rf_mpi_pending_done(struct rf_mpi_pending *pending, int *error)
 {
-	int ret = rf_mpi_test(pending->comm, pending->kind, pending->request), end;
+	int ret = rf_mpi_test(pending->kind, pending->request), end;
 
 	if (ret == RF_IN_PROGRESS)
 		return false;

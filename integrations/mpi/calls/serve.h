@@ -9,7 +9,6 @@
 
 /* A nonblocking call that has been started. */
 struct rf_mpi_pending {
-	struct rf_mpi_comm *comm;
 	enum rf_mpi_kind kind;
 	struct rf_request *request;
 	struct rf_mpi_stage stage;

@@ -62,11 +62,10 @@ int rf_mpi_start(struct rf_mpi_comm *c, const struct rf_mpi_call *call, struct r
 	return ret;
 }
 
-int rf_mpi_test(struct rf_mpi_comm *c, enum rf_mpi_kind kind, struct rf_request *request)
+int rf_mpi_test(enum rf_mpi_kind kind, struct rf_request *request)
 {
 	int ret = rf_test(request);
 
-	(void)c;
 	if (ret < 0)
 		rf_mpi_failed(kind, rf_last_error_text(NULL));
 	return ret;

@@ -140,7 +140,7 @@ struct rf_mpi_call {
 int rf_mpi_start(struct rf_mpi_comm *c, const struct rf_mpi_call *call,
 		 struct rf_request **request);
 /* RF_IN_PROGRESS, or the result; errors are logged. Never waits. */
-int rf_mpi_test(struct rf_mpi_comm *c, enum rf_mpi_kind kind, struct rf_request *request);
+int rf_mpi_test(enum rf_mpi_kind kind, struct rf_request *request);
 /* Starts a call, and waits; MPI's messages move meanwhile. */
 int rf_mpi_run(struct rf_mpi_comm *c, const struct rf_mpi_call *call);
 

@@ -87,7 +87,7 @@ check "... says so" says 0 "info: MPI communicator .*by ringfold's ring: allredu
 
 # The box loses its state in the middle of a run. The leases of the job that ended with an error run out first.
 check "the box is empty once more" box_empty
-timeout -k 5 100 env RINGFOLD_MPI=1 RF_TIMEOUT=4000 "${launch[@]}" -n "$ranks" "$program" --lose > "$dir/out" 2> "$dir/0.err" < /dev/null &
+timeout -k 5 100 env RINGFOLD_MPI=1 "${launch[@]}" -n "$ranks" "$program" --lose > "$dir/out" 2> "$dir/0.err" < /dev/null &
 pid[0]=$!
 for _ in $(seq 400); do
 	[ "$(grep -c ready "$dir/out")" = "$ranks" ] && break

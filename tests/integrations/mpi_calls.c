@@ -30,6 +30,7 @@ static int rank, ranks, flip, checks;
 			printf(__VA_ARGS__);                                                       \
 			printf("\n");                                                              \
 			fflush(stdout);                                                            \
+			sleep(1); /* mpirun loses what it has not read when the job is aborted */  \
 			MPI_Abort(MPI_COMM_WORLD, 3);                                              \
 		}                                                                                  \
 	} while (0)
@@ -461,6 +462,20 @@ static void errors(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* Returns when all ranks have come here, by messages alone. */
+static void meet(void)
+{
+	int token = 0, next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+
+	for (int round = 0; round < 2; round++) {
+		if (rank)
+			MPI_Recv(&token, 1, MPI_INT, before, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(&token, 1, MPI_INT, next, 8, MPI_COMM_WORLD);
+		if (!rank)
+			MPI_Recv(&token, 1, MPI_INT, before, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
 /* Goes on until there is an error: the box goes, or a rank dies. */
 static int lose(int dies)
 {
@@ -479,6 +494,8 @@ static int lose(int dies)
 	ret = MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	printf("rank %d: error %s\n", rank, class == MPI_ERR_OTHER && ret ? "of MPI" : "lost");
 	fflush(stdout);
+	if (!dies)
+		meet(); /* mpirun ends all ranks when the first one has ended */
 	_exit(5);
 }
 

@@ -28,7 +28,7 @@ install-python:
 	install -m 644 $(PY_FILES) $(RF_PYTHON)
 
 # MPI: one core without mpi.h, and two seams. What depends on mpi.h is compiled once for each MPI.
-$(eval $(call c_lib,rf-mpi,$(addprefix integrations/mpi/core/,state.c settings.c job.c comm.c call.c)))
+$(eval $(call c_lib,rf-mpi,$(addprefix integrations/mpi/core/,on.c state.c settings.c job.c comm.c call.c)))
 
 MPI_OPENMPI_I := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openmpi/include)
 MPI_MPICH_I   := $(wildcard /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)/mpich)
@@ -46,7 +46,7 @@ DEPFILES += $(patsubst %.c,$(BUILD)/mpi/$(1)/obj/%.d,$(2) $(MPI_CALLS))
 $(BUILD)/mpi/$(1)/$(3): $(patsubst %.c,$(BUILD)/mpi/$(1)/obj/%.o,$(2) $(MPI_CALLS)) $(call libs,rf-mpi rf-config) integrations/mpi/$(1)/seam.map $(SHLIB)
 	@$$(call step,LINK,$$@)
 	$$(CC) $$(CFLAGS_ALL) -shared -Wl,--version-script=integrations/mpi/$(1)/seam.map -o $$@ $$(filter %.o,$$^) \
-	  $(call libs,rf-mpi rf-config) -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../../lib:$$$$ORIGIN/../../..' $(4) -lpthread
+	  $(call libs,rf-mpi rf-config) -L$(BUILD)/lib -lringfold $(if $(filter no,$(RPATH)),,-Wl$(comma)-rpath$(comma)'$$$$ORIGIN/../../lib:$$$$ORIGIN/../../..') $(4) -lpthread
 endef
 ifneq ($(wildcard $(MPI_OPENMPI_I)/openmpi/ompi/mca/coll/coll.h),)
 MPI_OPENMPI := $(BUILD)/mpi/openmpi/mca_coll_ringfold.so
@@ -70,6 +70,16 @@ $(BUILD)/mpi/$(1)/$(basename $(notdir $(2))): $(2) $(BUILD)/flags
 endef
 $(eval $(call mpi_program,openmpi,tests/integrations/mpi_calls.c,-L$(MPI_OPENMPI_I)/../lib -lmpi))
 $(eval $(call mpi_program,mpich,tests/integrations/mpi_calls.c,-lmpich))
+# What a call costs, with a library that does nothing.
+$(eval $(call mpi_program,openmpi,tests/bench/mpi_cost.c,-L$(MPI_OPENMPI_I)/../lib -lmpi))
+$(eval $(call mpi_program,mpich,tests/bench/mpi_cost.c,-lmpich))
+MPI_STUB := $(BUILD)/mpi/stub/libringfold.so.1
+$(MPI_STUB): tests/bench/mpi_stub.c host/ringfold.map $(PUBLIC_HEADERS) $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(call step,LINK,$@)
+	$(CC) $(CFLAGS_ALL) $(INCLUDES) -shared -Wl,-soname,libringfold.so.1 -Wl,--version-script=host/ringfold.map -o $@ $<
+MPI_COST_DEPS := $(MPI_OPENMPI) $(MPI_MPICH) $(MPI_STUB) $(BUILD)/mpi/openmpi/mpi_cost $(BUILD)/mpi/mpich/mpi_cost
+$(eval $(call bench,mpi,BUILD=$(BUILD) tests/bench/mpi_cost.sh $(BENCH_OUT),$(MPI_COST_DEPS)))
 MPI_TEST_DEPS := $(SHLIB) $(DPDK_PLUGIN) $(addprefix $(BUILD)/bin/ringfold-,box ctl)
 $(eval $(call test,mpi-openmpi,tests/integrations/mpi.sh openmpi,$(MPI_OPENMPI) $(BUILD)/mpi/openmpi/mpi_calls $(MPI_TEST_DEPS)))
 $(eval $(call test,mpi-mpich,tests/integrations/mpi.sh mpich,$(MPI_MPICH) $(BUILD)/mpi/mpich/mpi_calls $(MPI_TEST_DEPS)))
@@ -86,11 +96,12 @@ uninstall-mpi:
 # What needs more packages (mk/deps.sh integrations) or takes longer: `make integrations`, or integrations-NAME for one.
 INTEGRATIONS := $(BUILD)/integrations
 INTEGRATIONS_DEPS := $(PY_FILES) $(MPI_OPENMPI) $(MPI_MPICH) $(addprefix $(BUILD)/mpi/,openmpi/mpi_calls mpich/mpi_calls) \
-  $(MPI_TEST_DEPS) $(addprefix $(BUILD)/bin/,ringfold ringfold-run)
+  $(MPI_TEST_DEPS) $(MPI_COST_DEPS) $(addprefix $(BUILD)/bin/,ringfold ringfold-run)
 $(INTEGRATIONS)/tests.list: mk/integrations.mk
 	@mkdir -p $(@D)
 	@for m in openmpi mpich; do printf 'mpi-%s\t%s\n' $$m "tests/integrations/mpi.sh $$m"; printf 'mpi-more-%s\t%s\n' $$m "tests/integrations/mpi_more.sh $$m"; done > $@
 	@printf 'python\t%s\ntorch\t%s\n' "PYTHON=$(PYTHON) tests/integrations/python.sh" tests/integrations/torch.sh >> $@
+	@printf 'mpi-cost\t%s\nmpi-cost-limit\t%s\n' "tests/bench/mpi_cost.sh /dev/null" "! tests/bench/mpi_cost.sh /dev/null 50" >> $@
 .PHONY: integrations
 integrations: $(INTEGRATIONS_DEPS) $(INTEGRATIONS)/tests.list
 	@JOBS=1 tests/run $(INTEGRATIONS)/tests.list

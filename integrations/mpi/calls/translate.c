@@ -1,110 +1,10 @@
 /* Arguments of MPI to a call of the core. */
 #include "integrations/mpi/calls/translate.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "integrations/mpi/calls/types.h"
-
-/* Bytes of one element; false if it is no type. */
-static bool size_of(MPI_Datatype type, size_t *size)
-{
-	int bytes, unused;
-
-	if (type == MPI_DATATYPE_NULL)
-		return false;
-	if (rf_mpi_type_look(type, size, &unused))
-		return true;
-	if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0)
-		return false;
-	*size = (size_t)bytes;
-	return true;
-}
-
-static bool sum_of(const int *counts, unsigned int ranks, size_t *sum)
-{
-	*sum = 0;
-	if (!counts)
-		return false;
-	for (unsigned int r = 0; r < ranks; r++) {
-		if (counts[r] < 0)
-			return false;
-		*sum += (size_t)counts[r];
-	}
-	return true;
-}
-
-static bool ask_reduction(const struct rf_mpi_args *a, unsigned int ranks, struct rf_mpi_ask *ask)
-{
-	size_t count = (size_t)a->recv_count, size = 0;
-
-	ask->op = rf_mpi_op_look(a->op);
-	if (a->kind == RF_MPI_REDUCE_SCATTER) {
-		if (!sum_of(a->counts, ranks, &count))
-			return false;
-	} else if (a->recv_count < 0) {
-		return false;
-	} else if (a->kind == RF_MPI_REDUCE_SCATTER_BLOCK) {
-		count *= ranks;
-	}
-	if (!rf_mpi_type_look(a->recv_type, &size, &ask->type)) {
-		ask->type = RF_MPI_NONE;
-		size = 1;
-	}
-	ask->bytes = count * size;
-	/* MPI allows MPI_BYTE bit by bit only */
-	if (a->recv_type == MPI_BYTE && ask->op < RF_AND)
-		ask->op = RF_MPI_NONE;
-	return true;
-}
-
-bool rf_mpi_args_ask(const struct rf_mpi_args *a, unsigned int rank, unsigned int ranks,
-		     struct rf_mpi_ask *ask)
-{
-	bool is_root = (int)rank == a->root;
-	MPI_Datatype type = a->recv_type;
-	int count = a->recv_count;
-	size_t size, total;
-
-	ask->kind = a->kind;
-	ask->bytes = 0;
-	ask->type = ask->op = RF_MPI_NONE;
-	if (a->root < 0 || a->root >= (int)ranks)
-		return false;
-	switch (a->kind) {
-	case RF_MPI_BARRIER:
-		return true;
-	case RF_MPI_ALLREDUCE:
-	case RF_MPI_REDUCE:
-	case RF_MPI_REDUCE_SCATTER:
-	case RF_MPI_REDUCE_SCATTER_BLOCK:
-		return ask_reduction(a, ranks, ask);
-	case RF_MPI_ALLGATHERV:
-		if (!size_of(type, &size) || !sum_of(a->counts, ranks, &total) || !a->displs)
-			return false;
-		ask->bytes = total * size;
-		return ask->bytes <= INT_MAX;
-	case RF_MPI_SCATTER:
-		if (is_root) {
-			type = a->send_type;
-			count = a->send_count;
-		}
-		break;
-	case RF_MPI_GATHER:
-		if (!is_root) {
-			type = a->send_type;
-			count = a->send_count;
-		}
-		break;
-	default:
-		break;
-	}
-	if (count < 0 || !size_of(type, &size))
-		return false;
-	ask->bytes = (size_t)count * size * (a->kind == RF_MPI_BCAST ? 1 : ranks);
-	return ask->bytes <= INT_MAX;
-}
 
 static int count_of(const struct rf_mpi_side *side, unsigned int block)
 {
@@ -174,7 +74,7 @@ static int side_open(struct rf_mpi_side *side, bool reduced, bool lasting)
 
 	if (!side->user && !side->blocks)
 		return RF_OK;
-	if (!size_of(side->type, &size))
+	if (!rf_mpi_size_of(side->type, &size))
 		return RF_ERR_INTERNAL;
 	for (unsigned int b = 0; b < side->blocks; b++)
 		total += (size_t)count_of(side, b);
@@ -282,7 +182,7 @@ static int stage_blocks(struct rf_mpi_stage *s, struct rf_mpi_side *one, struct 
 	if (many->blocks) {
 		size_t size = 0;
 
-		size_of(many->type, &size);
+		rf_mpi_size_of(many->type, &size);
 		offset *= size;
 	}
 	at = (int)offset;
@@ -327,7 +227,7 @@ static int stage_moves(struct rf_mpi_stage *s, const struct rf_mpi_args *a, unsi
 	if (a->kind == RF_MPI_ALLGATHERV) {
 		many->counts = a->counts;
 		many->displs = a->displs;
-		size_of(a->recv_type, &size);
+		rf_mpi_size_of(a->recv_type, &size);
 		ret = counts_make(s, a->counts, ranks, size);
 	}
 	if (!ret)

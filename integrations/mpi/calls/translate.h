@@ -50,13 +50,6 @@ struct rf_mpi_stage {
 };
 
 /*
- * What is asked of the core. False: the arguments are not such that the core can judge them, and
- * MPI says what is wrong with them.
- */
-bool rf_mpi_args_ask(const struct rf_mpi_args *a, unsigned int rank, unsigned int ranks,
-		     struct rf_mpi_ask *ask);
-
-/*
  * Makes the call of the core, with copies of buffers that have gaps or are not aligned. lasting:
  * the program may free its types before the call has ended. Returns 0 or RF_ERR_NO_MEMORY,
  * RF_ERR_INTERNAL; then there is nothing to end.

@@ -1,4 +1,4 @@
-/* Tables of types and operations. Frequent ones first: the search is linear. */
+/* Tables of types and operations. */
 #include "integrations/mpi/calls/types.h"
 
 #include <stdint.h>
@@ -60,16 +60,55 @@ static struct row rows[] = {
 	{MPI_DOUBLE_COMPLEX, 16, RF_MPI_NONE},
 };
 
-bool rf_mpi_type_look(MPI_Datatype datatype, size_t *size, int *type)
+/* The rows by their handles: open addressing, at most a third of it full. */
+#define SLOTS 128
+static const struct row *slots[SLOTS];
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) * 3 <= SLOTS, "SLOTS is too small");
+
+static unsigned int slot_of(MPI_Datatype datatype)
+{
+	return (uint32_t)((uint32_t)(uintptr_t)datatype * 0x9e3779b1u) >> 25;
+}
+
+/* Before main(), when the handles are known, so that no thread waits for it. */
+__attribute__((constructor)) static void slots_fill(void)
 {
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
-		if (rows[k].datatype == datatype) {
-			*size = (size_t)rows[k].size;
-			*type = rows[k].type;
+		unsigned int at = slot_of(rows[k].datatype);
+
+		/* of two names for one type the first row counts */
+		while (slots[at] && slots[at]->datatype != rows[k].datatype)
+			at = (at + 1) % SLOTS;
+		if (!slots[at])
+			slots[at] = &rows[k];
+	}
+}
+
+bool rf_mpi_type_look(MPI_Datatype datatype, size_t *size, int *type)
+{
+	for (unsigned int at = slot_of(datatype); slots[at]; at = (at + 1) % SLOTS) {
+		if (slots[at]->datatype == datatype) {
+			*size = (size_t)slots[at]->size;
+			*type = slots[at]->type;
 			return true;
 		}
 	}
 	return false;
+}
+
+bool rf_mpi_size_of(MPI_Datatype type, size_t *size)
+{
+	int bytes, unused;
+
+	if (type == MPI_DATATYPE_NULL)
+		return false;
+	if (rf_mpi_type_look(type, size, &unused))
+		return true;
+	if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0)
+		return false;
+	*size = (size_t)bytes;
+	return true;
 }
 
 int rf_mpi_op_look(MPI_Op op)

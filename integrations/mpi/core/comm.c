@@ -196,7 +196,7 @@ int rf_mpi_take(struct rf_mpi_comm *c, const struct rf_mpi_ask *ask,
 	enum rf_mpi_reason reason = RF_MPI_NOT_ON;
 	int ret = RF_OK;
 
-	if (job->on)
+	if (rf_mpi_on)
 		reason = rf_mpi_decide(&job->settings, c->ranks, ask);
 	if (reason == RF_MPI_TAKEN && c->state == RF_MPI_UNMADE && ask->blocking)
 		ret = rf_mpi_comm_make(c, hooks, false);

@@ -89,10 +89,10 @@ int rf_mpi_open(struct rf_mpi_comm *world, unsigned int rank, unsigned int ranks
 	if (!all_agree(hooks, own, why, sizeof(why))) {
 		wanted = true;
 	} else if (wanted) {
-		job->on = true;
+		rf_mpi_on = true;
 		if (rf_mpi_comm_make(world, hooks, true) == RF_OK)
 			return RF_OK;
-		job->on = false;
+		rf_mpi_on = false;
 		if (job->settings.mode == RF_MPI_TRY)
 			return RF_OK; /* the cause has been logged */
 		return world->status;
@@ -156,7 +156,7 @@ void rf_mpi_close(void)
 		rf_mpi_comm_end(c);
 	if (job->settings.stats && job->settings.mode != RF_MPI_OFF)
 		counters_print();
-	job->on = false;
+	rf_mpi_on = false;
 	if (job->ctx)
 		rf_context_destroy(job->ctx);
 	job->ctx = NULL;

@@ -11,7 +11,6 @@
 RF_LOCK_CLASS(rf_mpi_class);
 
 struct rf_mpi_job {
-	bool on;
 	struct rf_mpi_settings settings;
 	struct rf_log log;
 	struct rf_context *ctx;

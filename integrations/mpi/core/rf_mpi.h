@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "integrations/mpi/core/on.h"
 #include "ringfold/ringfold.h"
 
 enum rf_mpi_kind {
@@ -114,7 +115,11 @@ int rf_mpi_open(struct rf_mpi_comm *world, unsigned int rank, unsigned int ranks
 		const struct rf_mpi_hooks *hooks, void (*progress)(void));
 /* Ends the job, and prints the counters if that is asked for. Groups that are left are ended. */
 void rf_mpi_close(void);
-bool rf_mpi_is_on(void);
+/* Whether there is a job; set by these two. */
+static inline bool rf_mpi_is_on(void)
+{
+	return rf_mpi_on;
+}
 
 void rf_mpi_comm_init(struct rf_mpi_comm *c, unsigned int rank, unsigned int ranks);
 void rf_mpi_comm_end(struct rf_mpi_comm *c);

@@ -2,8 +2,3 @@
 #include "integrations/mpi/core/job.h"
 
 struct rf_mpi_job rf_mpi_job = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-bool rf_mpi_is_on(void)
-{
-	return rf_mpi_job.on;
-}

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/guard.h"
@@ -31,6 +32,7 @@ struct preload_comm {
 };
 
 static int keyval = MPI_KEYVAL_INVALID;
+static atomic_uint deletions;          /* of communicators with an attribute of ours */
 static MPI_Comm quiet = MPI_COMM_NULL; /* of all ranks; nobody sends in it */
 
 static int allgather_bytes(void *arg, const void *own, void *all, size_t bytes)
@@ -132,6 +134,8 @@ static int comm_deleted(MPI_Comm comm, int key, void *value, void *extra)
 	(void)comm;
 	(void)key;
 	(void)extra;
+	/* the handle may be used again, for another communicator */
+	atomic_fetch_add_explicit(&deletions, 1, memory_order_release);
 	rf_mpi_comm_end(&p->comm);
 	free(p);
 	return MPI_SUCCESS;
@@ -155,16 +159,36 @@ static struct preload_comm *comm_add(MPI_Comm comm)
 	return p;
 }
 
-static struct preload_comm *comm_of(MPI_Comm comm)
+static struct preload_comm *comm_find(MPI_Comm comm)
 {
 	struct preload_comm *p;
 	int found;
 
-	if (!rf_mpi_is_on() || comm == MPI_COMM_NULL)
-		return NULL;
 	if (PMPI_Comm_get_attr(comm, keyval, &p, &found))
 		return NULL;
 	return found ? p : comm_add(comm);
+}
+
+/* With the latest communicator of each thread at hand, because MPI needs long to find an attribute.
+ */
+static inline struct preload_comm *comm_of(MPI_Comm comm)
+{
+	static _Thread_local struct {
+		struct preload_comm *p;
+		MPI_Comm handle;
+		unsigned int deletions;
+	} latest __attribute__((tls_model("initial-exec")));
+	unsigned int now;
+
+	if (!rf_mpi_is_on() || comm == MPI_COMM_NULL)
+		return NULL;
+	now = atomic_load_explicit(&deletions, memory_order_acquire);
+	if (latest.p && latest.handle == comm && latest.deletions == now)
+		return latest.p;
+	latest.p = comm_find(comm);
+	latest.handle = comm;
+	latest.deletions = now;
+	return latest.p;
 }
 
 /* ---- begin and end ---- */

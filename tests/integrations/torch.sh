@@ -22,6 +22,8 @@ run() {
 	[ "$code" = "$want" ] || { echo "exit code $code instead of $want"; grep -v '^\[.\]   ' "$dir/0.err" | tail -6; tail -4 "$dir/out"; return 1; }
 }
 check "all calls, three ranks" run 0 3 "$here/torch_calls.py"
+check "the form of PyTorch 2, two ranks" run 0 2 "$here/torch_backend.py"
+check "... a wrong expectation is noticed" run 1 2 "$here/torch_backend.py" --flip
 check "DDP by the box, four ranks" run 0 4 "$here/torch_train.py" ringfold "$digits" "$dir/ringfold.weights"
 check "... the bits of one process that adds in the box's order" grep -q "weights equal bit for bit with one process" "$dir/out"
 grep "calls:" "$dir/out"

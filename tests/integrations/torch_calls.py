@@ -53,6 +53,11 @@ everything = [torch.empty(2, dtype=torch.int64) for _ in range(ranks)]
 dist.all_gather(everything, torch.tensor([rank, 7]))
 same("all_gather", torch.stack(everything)[:, 0], torch.arange(ranks))
 dist.barrier()
+# as DDP does with parameters: C++ has two works in flight whose halves in Python may be gone
+parameters = [torch.full((1000,), float(rank + k)) for k in range(12)]
+dist._broadcast_coalesced(group, parameters, 4000, 1)
+for k, tensor in enumerate(parameters):
+    same(f"broadcast {k} of many", tensor, torch.full((1000,), float(1 + k)))
 objects = [None] * ranks
 dist.all_gather_object(objects, {"rank": rank})
 assert objects == [{"rank": r} for r in range(ranks)]

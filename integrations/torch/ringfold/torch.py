@@ -6,7 +6,8 @@
     dist.init_process_group("ringfold")
 
 All-reduce, broadcast, all-gather and barrier go by the box, everything else by a process group of gloo inside. docs/torch.md
-says which call goes where. For a group of another back end there is allreduce_hook(), a communication hook of DDP.
+says which call goes where. In versions of PyTorch that have dist.BackendBase the class derives from that, and is the back end of
+tensors in the memory of the machine; in older ones it is a process group in Python. For a group of another back end there is allreduce_hook(), a communication hook of DDP.
 """
 from __future__ import annotations
 
@@ -154,14 +155,10 @@ class _Work(torch._C._distributed_c10d.Work):  # type: ignore[misc]
         return bool(self._future.done())
 
 
-# DDP asks a work for its future when Python's reference to it is gone already: so the latest ones are kept here.
-_latest: collections.deque[_Work] = collections.deque(maxlen=8)
-
-
-def _work(future: torch.futures.Future[Any]) -> _Work:
-    work = _Work(future)
-    _latest.append(work)
-    return work
+# C++ code of PyTorch holds its own half of a work, and calls it when Python's half may have been collected: DDP asks for the future of
+# an all-reduce at once, and its broadcasts of parameters have two works in flight before it waits for the older one. So each group
+# keeps its two latest works. Python programs hold what they wait for themselves.
+_IN_FLIGHT = 2
 
 
 def _allreduce(comm: Comm, tensor: torch.Tensor, op: Op, result: Any) -> torch.futures.Future[Any]:
@@ -173,7 +170,10 @@ def _allreduce(comm: Comm, tensor: torch.Tensor, op: Op, result: Any) -> torch.f
     return _future(lambda: comm.iallreduce(array, array, op, _TYPES[tensor.dtype]), result, lambda: tensor.copy_(copy))
 
 
-class RingfoldGroup(dist.ProcessGroup):
+_BASE: Any = getattr(dist, "BackendBase", dist.ProcessGroup)
+
+
+class RingfoldGroup(_BASE):  # type: ignore[misc]
     """A process group: DDP's collectives by the box, the rest by gloo."""
 
     def __init__(self, store: Any, rank: int, size: int, timeout: datetime.timedelta) -> None:
@@ -182,9 +182,15 @@ class RingfoldGroup(dist.ProcessGroup):
         self.comm = _make(dist.PrefixStore("comm", store), rank, size, timeout)
         #: Calls by name: those of the box, and those passed on.
         self.count: dict[str, int] = {}
+        self._latest: collections.deque[_Work] = collections.deque(maxlen=_IN_FLIGHT)
 
     def getBackendName(self) -> str:
         return "ringfold"
+
+    def _work(self, future: torch.futures.Future[Any]) -> _Work:
+        work = _Work(future)
+        self._latest.append(work)
+        return work
 
     def _counted(self, name: str) -> None:
         self.count[name] = self.count.get(name, 0) + 1
@@ -201,7 +207,7 @@ class RingfoldGroup(dist.ProcessGroup):
             return self._pass("allreduce", tensors, opts)
         self._counted("allreduce")
         assert op is not None
-        return _work(_allreduce(self.comm, tensors[0], op, tensors))
+        return self._work(_allreduce(self.comm, tensors[0], op, tensors))
 
     def broadcast(self, tensors: list[torch.Tensor], opts: Any) -> Any:
         for tensor in tensors:
@@ -213,8 +219,8 @@ class RingfoldGroup(dist.ProcessGroup):
         flat = tensor.contiguous()
         data = _bytes(flat)
         copies = flat.data_ptr() != tensor.data_ptr()
-        return _work(_future(lambda: self.comm.ibroadcast(data, opts.rootRank), tensors,
-                             (lambda: tensor.copy_(flat)) if copies else None))
+        return self._work(_future(lambda: self.comm.ibroadcast(data, opts.rootRank), tensors,
+                                  (lambda: tensor.copy_(flat)) if copies else None))
 
     def allgather(self, outputs: list[list[torch.Tensor]], inputs: list[torch.Tensor], opts: Any = None) -> Any:
         for tensor in inputs:
@@ -229,11 +235,11 @@ class RingfoldGroup(dist.ProcessGroup):
             for place, tensor in enumerate(outputs[0]):
                 tensor.copy_(everything[place].view(tensor.dtype).reshape(tensor.shape))
 
-        return _work(_future(lambda: self.comm.iall_gather(own, everything.numpy()), outputs, finish))
+        return self._work(_future(lambda: self.comm.iall_gather(own, everything.numpy()), outputs, finish))
 
     def barrier(self, opts: Any = None) -> Any:
         self._counted("barrier")
-        return _work(_future(self.comm.ibarrier, []))
+        return self._work(_future(self.comm.ibarrier, []))
 
 
 def _passed(name: str) -> Callable[..., Any]:
@@ -243,9 +249,14 @@ def _passed(name: str) -> Callable[..., Any]:
     return method
 
 
-for _name in ("allreduce_coalesced", "reduce", "_allgather_base", "allgather_coalesced", "gather", "scatter", "reduce_scatter",
-              "_reduce_scatter_base", "alltoall", "alltoall_base", "send", "recv", "recv_anysource"):
+_PASSED = ("allreduce_coalesced", "reduce", "_allgather_base", "allgather_coalesced", "gather", "scatter", "reduce_scatter",
+           "_reduce_scatter_base", "alltoall", "alltoall_base", "send", "recv", "recv_anysource")
+for _name in _PASSED:
     setattr(RingfoldGroup, _name, _passed(_name))
+# what c10d::Backend calls by other names
+for _name, _gloo_name in (("recvAnysource", "recv_anysource"), ("allgather_into_tensor_coalesced", "allgather_into_tensor_coalesced"),
+                          ("reduce_scatter_tensor_coalesced", "reduce_scatter_tensor_coalesced")):
+    setattr(RingfoldGroup, _name, _passed(_gloo_name))
 
 
 def _create(store: Any, rank: int, size: int, timeout: datetime.timedelta) -> RingfoldGroup:
@@ -263,6 +274,9 @@ def allreduce_hook(comm: Comm, bucket: Any) -> torch.futures.Future[Any]:
     return _allreduce(comm, tensor, Op.SUM, tensor)
 
 
-dist.Backend.register_backend("ringfold", _create)
+if hasattr(dist, "BackendBase"):
+    dist.Backend.register_backend("ringfold", _create, devices=["cpu"])
+else:
+    dist.Backend.register_backend("ringfold", _create)
 
 __all__ = ["Error", "RingfoldGroup", "allreduce_hook"]

@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
-FW_SOURCES := $(addprefix firmware/core/,address.c buddy.c check.c conn.c counters.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c reply.c request.c send.c stall.c status.c watch.c)
+FW_SOURCES := $(addprefix firmware/core/,address.c buddy.c check.c conn.c counters.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c reply.c request.c send.c stall.c status.c uplink.c uplink_net.c watch.c)
 
 CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))
@@ -41,5 +41,7 @@ $(eval $(call c_test,ctl_many_test,tests/unit/ctl_many_test.c,ctlscript client r
 $(eval $(call test,fw_freestanding,tests/unit/fw_freestanding.sh $(BUILD)/freestanding))
 $(eval $(call c_test,fw_model_test,tests/unit/fw_model_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
 $(eval $(call c_test,fw_mirror_model_test,tests/unit/fw_mirror_model_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
+$(eval $(call c_test,fw_tree_test,tests/unit/fw_tree_test.c tests/unit/fw_tree.c,fw fwlinux rf-member collective client model roce rfctl rf-store rf-config rfproto,-lpthread -lm))
+$(eval $(call test,fw_tree_mutants,tests/unit/fw_tree_mutants.sh $(BUILD),$(BUILD)/tests/fw_tree_test))
 $(eval $(call c_test,fw_stranger_test,tests/unit/fw_stranger_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))
 $(eval $(call c_test,fw_watch_test,tests/unit/fw_watch_test.c,fw fwlinux client model roce rfctl rfproto,-ldl))

@@ -7,6 +7,21 @@
 #include "proto/rf_siphash.h"
 
 #define TAG_OFFSET 48u
+#define ABORT_ERROR 24u /* bytes of an error that a box reports with ABORT */
+
+/* The boxes above one. Of a chain that is too long only the first entries are read. */
+static void body_chain(struct rf_cursor *c, struct rf_ctl_join *j)
+{
+	rf_f8(c, &j->above);
+	rf_zero(c, 3);
+	for (unsigned int i = 0; !c->short_ && i < j->above && i < RF_CTL_CHAIN_MAX; i++) {
+		rf_f32(c, &j->up[i].ip);
+		rf_f16(c, &j->up[i].rank);
+		rf_f16(c, &j->up[i].ranks);
+		rf_f8(c, &j->up[i].port);
+		rf_zero(c, 3);
+	}
+}
 
 static void body_join(struct rf_cursor *c, struct rf_ctl_join *j)
 {
@@ -28,6 +43,8 @@ static void body_join(struct rf_cursor *c, struct rf_ctl_join *j)
 	rf_f24(c, &j->shift);
 	rf_f32(c, &j->lease_ms);
 	rf_f32(c, &j->deadline_ms);
+	if (!c->short_ && (j->flags & RF_CTL_J_UPLINK))
+		body_chain(c, j);
 }
 
 static void body_abort(struct rf_cursor *c, struct rf_ctl_abort_req *a)
@@ -36,6 +53,15 @@ static void body_abort(struct rf_cursor *c, struct rf_ctl_abort_req *a)
 	rf_f16(c, &a->group);
 	rf_zero(c, 2);
 	rf_f64(c, &a->job);
+	/* Only a box has more to tell. */
+	if (c->out ? a->reason == RF_CTL_R_NONE : c->left < ABORT_ERROR)
+		return;
+	rf_f8(c, &a->reason);
+	rf_zero(c, 1);
+	rf_f16(c, &a->rank);
+	rf_f32(c, &a->index);
+	rf_f32(c, &a->detail);
+	rf_ctl_other_body(c, &a->other);
 }
 
 static void body_release(struct rf_cursor *c, struct rf_ctl_release *r)
@@ -63,6 +89,9 @@ static void body_waiting(struct rf_cursor *c, struct rf_ctl_waiting *w)
 	rf_f32(c, &w->remaining_ms);
 	rf_mask(c, w->missing);
 	rf_f32(c, &w->port_ip);
+	/* A box without uplinks ends here. */
+	if (c->out || c->left >= 4u)
+		rf_f32(c, &w->box_ip);
 }
 
 static void body_ready(struct rf_cursor *c, struct rf_ctl_ready *r)

@@ -87,6 +87,13 @@ enum rf_ctl_verb {
  */
 #define RF_CTL_J_STRAGGLER 0x1f00u
 #define RF_CTL_J_STRAGGLER_LSB 8
+/* The group has an uplink: JOIN names the boxes above this one. Only with DIRECTED. */
+#define RF_CTL_J_UPLINK 0x2000u
+/*
+ * The rank is the uplink of another box: its connection is selective, and its group flag SELECTIVE
+ * does not count. Belongs to the rank. Only with MIRROR and DIRECTED.
+ */
+#define RF_CTL_J_LEAF 0x4000u
 
 /* Address family of JOIN. The box refuses IPv6 by name. */
 #define RF_CTL_FAMILY_DEFAULT 0u /* IPv4 */
@@ -166,13 +173,25 @@ enum rf_ctl_result {
 	X(IPV6, 56, "the box has IPv4 only")                                                       \
 	X(MIRROR_UNSUPPORTED, 57, "this box was built without mirror connections")                 \
 	X(DIRECTED_UNSUPPORTED, 58, "this box was built without directed groups")                  \
-	X(NO_RANKS, 59, "the box has no places left for so many ranks")
+	X(NO_RANKS, 59, "the box has no places left for so many ranks")                            \
+	X(UPLINK_LOOP, 60, "a box above this one has an address of this box, or is named twice")   \
+	X(UPLINK_DEPTH, 61, "the tree has more than four levels of boxes")                         \
+	X(UPLINK_DIFFERS, 62, "ranks of one box name different uplinks")                           \
+	X(UPLINK_UNSUPPORTED, 63,                                                                  \
+	  "this box was built without uplinks, or the group is not directed")                      \
+	X(UPLINK_VERSION, 64, "the parent box uses another version of the control protocol")       \
+	X(UPLINK_MTU, 65, "the group has another path MTU at the parent box")                      \
+	X(UPLINK_TYPE, 66,                                                                         \
+	  "the parent box lacks the data type or operation, or the group has another one there")   \
+	X(UPLINK_SLOTS, 67, "the parent box has no slots of this size free")                       \
+	X(UPLINK_QUOTA, 68, "the limits of the job's key at the parent box are used up")           \
+	X(UPLINK_SILENT, 69, "the parent box does not answer")
 
 enum rf_ctl_reason {
 #define RF_CTL_X(name, value, text) RF_CTL_R_##name = (value),
 	RF_CTL_REASONS(RF_CTL_X)
 #undef RF_CTL_X
-		RF_CTL_R_COUNT = 60,
+		RF_CTL_R_COUNT = 70,
 };
 
 /* "a rank was silent for longer than its lease"; "unknown reason" for unknown numbers. Static. */
@@ -223,6 +242,18 @@ struct rf_ctl_header {
 	uint64_t tag;
 };
 
+/* The boxes above one in a tree: at most ... */
+#define RF_CTL_ABOVE_MAX 3u
+/* ... and the entries that a JOIN can carry, so that a longer chain is refused by name. */
+#define RF_CTL_CHAIN_MAX 4u
+
+/* The uplink of a box in a tree. */
+struct rf_ctl_uplink {
+	uint32_t ip;          /* the parent's own address */
+	uint16_t rank, ranks; /* of this box at the parent */
+	uint8_t port;         /* of this box; RF_CTL_NO_PORT: it chooses */
+};
+
 /* Body of JOIN. */
 struct rf_ctl_join {
 	uint16_t ranks;
@@ -241,12 +272,33 @@ struct rf_ctl_join {
 	uint32_t src_ip;   /* source address of the data, not 0 */
 	uint32_t qpn;      /* the rank's own QPN, to which its ACKs are sent; MIRROR: also peer's */
 	uint32_t peer_ip;  /* destination of the data: the ring successor's address ... */
-	uint32_t peer_qpn; /* ... and QPN; both 0 with MIRROR */
+	uint32_t peer_qpn; /* ... and QPN; both 0 with MIRROR. LEAF: the epoch of its box, and 0 */
 	uint32_t start_psn;   /* PSN of the first data packet */
 	uint32_t shift;       /* RF_CTL_J_SHIFTED: subtracted from it; else 0 */
 	uint32_t lease_ms;    /* RF_CTL_LEASE_DEFAULT, RF_CTL_LEASE_NONE or 10 .. 86,400,000 */
 	uint32_t deadline_ms; /* time from the first JOIN until the group must be complete: 1 ..
 				 86,400,000 */
+	/* UPLINK: number of boxes above, and their chain: the uplink of this box first */
+	uint8_t above;
+	struct rf_ctl_uplink up[RF_CTL_CHAIN_MAX];
+};
+
+/* In what ranks disagree (ERROR.WHAT of the registers). */
+enum rf_ctl_what {
+	RF_CTL_WHAT_NONE = 0,   /* not a directed group, or another error */
+	RF_CTL_WHAT_TAG = 1,    /* type, operation, kind, call or hash; the values are immediates */
+	RF_CTL_WHAT_COPIES = 2, /* more than one rank gives to a copy; immediates */
+	RF_CTL_WHAT_LENGTH = 3, /* length of what they give; bytes */
+};
+/* "the length of what they give"; "" for RF_CTL_WHAT_NONE and unknown numbers. Static. */
+const char *rf_ctl_what_text(unsigned int what);
+
+/* More about an error: where it happened, and the other side of a disagreement. */
+struct rf_ctl_other {
+	uint32_t box_ip; /* box at which it happened; 0: the one that answers */
+	uint16_t rank;   /* with which the rank at fault disagrees, if known, or RF_CTL_NO_RANK */
+	uint8_t what;    /* enum rf_ctl_what */
+	uint32_t value;  /* that rank's; the value of the rank at fault is the detail */
 };
 
 /*
@@ -257,6 +309,11 @@ struct rf_ctl_abort_req {
 	uint32_t code; /* enum rf_ctl_abort or the application's own */
 	uint64_t job;
 	uint16_t group;
+	/* Of a rank with LEAF: what has happened at its box; reason 0: nothing of the kind. */
+	uint8_t reason; /* enum rf_ctl_reason */
+	uint16_t rank;  /* this and the rest: as in struct rf_ctl_failed */
+	uint32_t index, detail;
+	struct rf_ctl_other other;
 };
 
 /* Body of RELEASE: a held connection; ip 0: all, and the hold time ends. */
@@ -297,6 +354,11 @@ struct rf_ctl_waiting {
 	uint32_t remaining_ms;              /* until the deadline */
 	uint8_t missing[RF_CTL_MASK_BYTES]; /* rank r is missing: bit r mod 8 of byte r / 8 */
 	uint32_t port_ip; /* MIRROR: address of this rank's port of the box; otherwise 0 */
+	/*
+	 * Whose ranks these are: the box above for which this one waits; 0: its own. If no rank is
+	 * missing, that box has not answered yet.
+	 */
+	uint32_t box_ip;
 };
 
 struct rf_ctl_place {
@@ -317,24 +379,6 @@ struct rf_ctl_ready {
 	uint8_t hw_group;   /* number of the hardware group */
 	uint32_t port_ip;   /* as in WAITING */
 	struct rf_ctl_place place[RF_CTL_RANKS_MAX]; /* of rank 0 .. ranks-1 */
-};
-
-/* In what ranks disagree (ERROR.WHAT of the registers). */
-enum rf_ctl_what {
-	RF_CTL_WHAT_NONE = 0,   /* not a directed group, or another error */
-	RF_CTL_WHAT_TAG = 1,    /* type, operation, kind, call or hash; the values are immediates */
-	RF_CTL_WHAT_COPIES = 2, /* more than one rank gives to a copy; immediates */
-	RF_CTL_WHAT_LENGTH = 3, /* length of what they give; bytes */
-};
-/* "the length of what they give"; "" for RF_CTL_WHAT_NONE and unknown numbers. Static. */
-const char *rf_ctl_what_text(unsigned int what);
-
-/* More about an error: where it happened, and the other side of a disagreement. */
-struct rf_ctl_other {
-	uint32_t box_ip; /* box at which it happened; 0: the one that answers */
-	uint16_t rank;   /* with which the rank at fault disagrees, if known, or RF_CTL_NO_RANK */
-	uint8_t what;    /* enum rf_ctl_what */
-	uint32_t value;  /* that rank's; the value of the rank at fault is the detail */
 };
 
 struct rf_ctl_failed {
@@ -388,6 +432,7 @@ struct rf_ctl_group_page {
 #define RF_CTL_RANK_IDLE 0x08u /* the group has not started or has ended: next, sent, una are 0 */
 #define RF_CTL_RANK_MIRROR 0x10u
 #define RF_CTL_RANK_SILENT 0x20u /* takes part without giving, as of its last packet */
+#define RF_CTL_RANK_LEAF 0x40u   /* the uplink of another box */
 
 struct rf_ctl_rank {
 	uint8_t flags, port, lane;
@@ -437,6 +482,7 @@ struct rf_ctl_box_page {
 #define RF_CTL_FEATURE_MIRROR 0x01u
 #define RF_CTL_FEATURE_DIRECTED 0x02u
 #define RF_CTL_FEATURE_SELECTIVE 0x04u
+#define RF_CTL_FEATURE_UPLINK 0x08u
 
 #define RF_CTL_COUNTERS_PER_PAGE 200u
 

@@ -47,7 +47,11 @@ const char *rf_ctl_join_field(uint32_t offset)
 		{24, "QPN of the successor (a mirror rank has none)"},
 		{32, "PSN shift"},
 		{36, "lease"},
-		{40, "deadline"}};
+		{40, "deadline"},
+		{44, "number of boxes above"},
+		{48, "uplink of the box"},
+		{60, "uplink of the box above"},
+		{72, "uplink of the box two levels above"}};
 
 	for (unsigned int i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].offset == offset)

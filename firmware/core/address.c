@@ -185,7 +185,7 @@ static void forgive(struct rf_fw *fw, unsigned int port, struct rf_fw_address *a
 	a->probes = 0;
 	a->due_ms = fw->now_ms;
 	rf_fw_note(fw, RF_CTL_EV_UNCLAIMED,
-		   &(struct rf_fw_what){a->claim_mac, port, RF_CTL_NO_RANK, 0});
+		   &(struct rf_fw_what){a->claim_mac, port, RF_CTL_NO_RANK, 0, 0});
 }
 
 static uint64_t next_of(const struct rf_fw_address *a)
@@ -247,7 +247,7 @@ bool rf_fw_address_heard(struct rf_fw *fw, unsigned int port, const struct rf_fw
 	if (!a->claimed) {
 		a->claim_mac = number_of(q->sender_mac);
 		rf_fw_note(fw, RF_CTL_EV_CLAIMED,
-			   &(struct rf_fw_what){a->claim_mac, port, RF_CTL_NO_RANK, 0});
+			   &(struct rf_fw_what){a->claim_mac, port, RF_CTL_NO_RANK, 0, 0});
 	}
 	a->claimed = 1;
 	if (fw->address_ms > a->claim_ms + CLAIM_MS)

@@ -158,6 +158,14 @@ static const char *check_table(const struct rf_fw *fw)
 
 		if (!rf_fw_group_active(g))
 			continue;
+		if (g->uplink != RF_FW_NONE && fw->uplink[g->uplink].entry) {
+			const struct rf_fw_uplink *u = &fw->uplink[g->uplink];
+
+			expect++;
+			if (!is(entry(fw, u->port_ip, rf_fw_key(RF_FW_ROLE_MIRROR, u->qpn)),
+				RF_FW_CID(g->hw, u->lane, u->port), RF_STATE_LIVE, g->job))
+				return "an uplink without its entry";
+		}
 		for (uint16_t k = g->first; k != RF_FW_NO_MEMBER; k = fw->member[k].next) {
 			const struct rf_fw_member *m = &fw->member[k];
 			uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
@@ -251,7 +259,9 @@ static const char *check_quota(const struct rf_fw *fw)
 			sum.slots += 1u << g->slots_log2;
 			sum.bytes += 1u << g->slots_log2 << g->mtu_log2;
 			sum.ranks += g->ranks;
-			sum.entries += rf_fw_group_active(g) ? g->ranks + doubles(fw, g) : 0u;
+			sum.entries += rf_fw_group_active(g) ? g->ranks + doubles(fw, g) +
+								       (g->uplink != RF_FW_NONE)
+							     : 0u;
 		}
 		for (unsigned int i = 0; i < 2u << fw->hash_bits; i++) {
 			unsigned int state = rf_fw_state(&fw->table[i]);
@@ -274,6 +284,36 @@ static const char *check_quota(const struct rf_fw *fw)
 	return NULL;
 }
 
+/* Each uplink belongs to one group, and its state fits that of the group. */
+static const char *check_uplinks(const struct rf_fw *fw)
+{
+	uint32_t owned = 0;
+
+	for (unsigned int i = 0; i < RF_FW_RECORDS; i++) {
+		const struct rf_fw_group *g = &fw->group[i];
+		const struct rf_fw_uplink *u = &fw->uplink[g->uplink % RF_FW_UPLINKS];
+
+		if (g->uplink == RF_FW_NONE) {
+			if (rf_fw_group_active(g) && (g->flags & RF_CTL_J_UPLINK))
+				return "a group without the uplink that it needs";
+			continue;
+		}
+		if (g->uplink >= RF_FW_UPLINKS || owned >> g->uplink & 1u)
+			return "an uplink owned twice";
+		owned |= 1u << g->uplink;
+		if (u->state == RF_FW_UP_FREE)
+			return "a free uplink in a group";
+		if (u->entry != (g->live != 0))
+			return "an uplink's connection claimed too early or too late";
+		if (g->live != (u->state == RF_FW_UP_READY || u->state == RF_FW_UP_LEAVE))
+			return "an uplink in a state that does not fit its group";
+	}
+	for (unsigned int i = 0; i < RF_FW_UPLINKS; i++)
+		if (fw->uplink[i].state != RF_FW_UP_FREE && !(owned >> i & 1u))
+			return "a lost uplink";
+	return NULL;
+}
+
 const char *rf_fw_check(const struct rf_fw *fw)
 {
 	const char *what = check_slots(fw);
@@ -286,5 +326,7 @@ const char *rf_fw_check(const struct rf_fw *fw)
 		what = check_quota(fw);
 	if (!what)
 		what = check_addresses(fw);
+	if (!what)
+		what = check_uplinks(fw);
 	return what;
 }

@@ -8,6 +8,7 @@
 #define BOX_VERSION 1u
 
 _Static_assert(RF_FW_GROUPS_MAX <= 64u, "a bit per hardware group");
+_Static_assert(RF_FW_UPLINKS <= 32u, "a bit per uplink, in the check");
 _Static_assert(RF_FW_RECORDS < RF_FW_NONE, "numbers of records fit a byte");
 _Static_assert(RF_FW_HASH_BITS_MAX <= 15u, "numbers of places fit 16 bits");
 
@@ -95,6 +96,7 @@ static int read_shape(struct rf_fw *fw)
 	fw->lag = (s & RF_SHAPE_LAG_MASK) != 0;
 	fw->mirror = (s & RF_SHAPE_MIRROR_MASK) != 0;
 	fw->directed = (s & RF_SHAPE_DIRECTED_MASK) != 0;
+	fw->uplinks = fw->mirror && fw->directed && (s & RF_SHAPE_UPLINK_MASK) != 0;
 	fw->bank_log2 = (uint8_t)field(t, RF_SHAPE2_BANK_AW_MASK, RF_SHAPE2_BANK_AW_LSB);
 	fw->hdr_log2 = (uint8_t)field(t, RF_SHAPE2_HDR_AW_MASK, RF_SHAPE2_HDR_AW_LSB);
 	fw->mtu_log2 = (uint8_t)field(t, RF_SHAPE2_MTU_LOG2_MASK, RF_SHAPE2_MTU_LOG2_LSB);
@@ -134,6 +136,7 @@ static void clear_state(struct rf_fw *fw)
 		fw->group[i].state = RF_CTL_S_FREE;
 		fw->group[i].live = 0;
 		fw->group[i].hw = RF_FW_NONE;
+		fw->group[i].uplink = RF_FW_NONE;
 		fw->group[i].first = RF_FW_NO_MEMBER;
 	}
 	rf_fw_member_init(fw);
@@ -224,6 +227,8 @@ uint64_t rf_fw_poll(struct rf_fw *fw)
 	next = earlier(next, rf_fw_stall_tick(fw));
 	if (fw->mirror)
 		next = earlier(next, rf_fw_address_tick(fw));
+	if (fw->uplinks)
+		next = earlier(next, rf_fw_uplink_tick(fw));
 	if (fw->strict)
 		next = earlier(next, rf_fw_watch_tick(fw));
 	rf_fw_net_notices(fw);
@@ -245,7 +250,9 @@ bool rf_fw_stop(struct rf_fw *fw)
 	for (unsigned int i = 0; i < RF_FW_RECORDS; i++)
 		rf_fw_group_fail(fw, &fw->group[i], RF_CTL_R_RESET, RF_CTL_NO_RANK, 0, 0);
 	rf_fw_net_notices(fw);
-	if (fw->notices)
+	if (fw->uplinks)
+		rf_fw_uplink_tick(fw);
+	if (fw->notices || rf_fw_uplink_busy(fw))
 		return false;
 	rf_fw_write(fw, RF_CTRL, RF_CTRL_HOLD_MASK);
 	return true;

@@ -32,6 +32,9 @@
 #ifndef RF_FW_MEMBERS
 #define RF_FW_MEMBERS 512u /* ranks of all groups together, at most 65,534 */
 #endif
+#ifndef RF_FW_UPLINKS
+#define RF_FW_UPLINKS 16u /* groups with an uplink, including those that have just ended */
+#endif
 #ifndef RF_FW_HASH_BITS_MAX
 #define RF_FW_HASH_BITS_MAX 10u /* largest SHAPE.HASH_BITS that can be served, at most 16 */
 #endif
@@ -249,8 +252,46 @@ struct rf_fw_member {
 	uint8_t strays : 3;  /* its packets on other connections before that */
 };
 
+enum rf_fw_up {
+	RF_FW_UP_FREE = 0,
+	RF_FW_UP_IDLE,  /* the box's own ranks are not complete yet */
+	RF_FW_UP_ASK,   /* JOIN to the parent's address, which will name that of a port */
+	RF_FW_UP_JOIN,  /* JOIN to that port */
+	RF_FW_UP_READY, /* the tree is ready: signs of life */
+	RF_FW_UP_LEAVE, /* all ranks have left */
+	RF_FW_UP_ABORT, /* the group has failed here: the parent is told */
+	RF_FW_UP_OVER,  /* the parent needs to hear nothing more */
+};
+
+/* The way from a group to the boxes above, and the membership at the parent. */
+struct rf_fw_uplink {
+	uint8_t state; /* enum rf_fw_up */
+	uint8_t above; /* boxes above this one */
+	uint8_t port, lane;
+	uint8_t have_mac;   /* of the next hop to the address that is asked next */
+	uint8_t answered;   /* the parent has answered a JOIN */
+	uint8_t refusals;   /* unsigned ones in a row */
+	uint8_t turns;      /* queue pairs drawn; ABORT: sendings */
+	uint8_t entry;      /* its entry is in the connection table */
+	uint8_t left;       /* the parent has confirmed the LEAVE */
+	uint8_t slots_log2; /* S of the parent */
+	uint8_t mac[RF_CTL_MAC_BYTES];
+	struct {
+		uint32_t ip;
+		uint8_t rank, ranks, port;
+	} chain[RF_CTL_ABOVE_MAX];
+	uint32_t port_ip; /* address of the parent's port; 0: not known */
+	uint32_t qpn, start, epoch, seq, seen, lease_ms, interval_ms;
+	uint32_t box_ip;                    /* whose ranks the parent waits for */
+	uint8_t missing[RF_CTL_MASK_BYTES]; /* these */
+	uint64_t token, nonce;
+	uint64_t due_ms;   /* next transmission */
+	uint64_t heard_ms; /* last answer, or the beginning */
+};
+
 struct rf_fw_group {
-	uint8_t state; /* enum rf_ctl_state */
+	uint8_t state;  /* enum rf_ctl_state */
+	uint8_t uplink; /* number of its uplink, or RF_FW_NONE */
 	uint8_t hw; /* number of the hardware group and slot range that it holds, or RF_FW_NONE */
 	uint8_t reason;
 	uint16_t first; /* member with the lowest rank */
@@ -289,7 +330,7 @@ struct rf_fw {
 	struct rf_fw_counters cnt;
 	/* shape */
 	uint8_t ports, lanes, width64, hash_bits, ngroups, bank_log2, hdr_log2, mtu_log2, fp16;
-	bool selective, lag, mirror, directed;
+	bool selective, lag, mirror, directed, uplinks;
 	uint16_t types; /* bit t: data type t is built in */
 	uint32_t khz;
 	/* time: millisecond now_ms began at cycle ms_cycles; 0 is the cycle of rf_fw_init() */
@@ -319,7 +360,10 @@ struct rf_fw {
 	uint8_t lag_turn;    /* the group being measured */
 	uint64_t tomb_ms;    /* next check of tombstones; RF_FW_NEVER: there are none */
 	uint32_t tombstones, entries;
-	uint32_t foreigns; /* entries that let foreign connections pass */
+	uint32_t foreigns;  /* entries that let foreign connections pass */
+	uint64_t uplink_ms; /* next transmission of an uplink, or its end */
+	uint32_t drawn;     /* random numbers drawn */
+	struct rf_fw_uplink uplink[RF_FW_UPLINKS];
 	uint64_t watch_ms; /* next check which ranks have sent */
 	uint8_t strict;    /* some groups may have ranks that are watched */
 	uint8_t watched;   /* value of HOLD_PORTS */

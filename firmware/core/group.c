@@ -43,8 +43,10 @@ static void forget(struct rf_fw *fw, struct rf_fw_group *g)
 	if (g->first != RF_FW_NO_MEMBER && fw->now_ms - last < 2u * fw->cfg.nonce_ms)
 		rf_fw_nonce_void(fw, g->job, 0);
 	rf_fw_member_drop_all(fw, g);
+	rf_fw_uplink_free(fw, g);
 	memset(g, 0, sizeof(*g));
 	g->hw = RF_FW_NONE;
+	g->uplink = RF_FW_NONE;
 	g->first = RF_FW_NO_MEMBER;
 	while (fw->records > 0 && fw->group[fw->records - 1u].state == RF_CTL_S_FREE)
 		fw->records--;
@@ -157,17 +159,29 @@ static uint32_t slots_possible(const struct rf_fw *fw, unsigned int mtu_log2)
 	return best < (int)SLOTS_LOG2_MIN ? 0 : (uint32_t)best;
 }
 
+/* Without those that belong to the rank. */
+static uint16_t group_flags(unsigned int flags)
+{
+	unsigned int own = RF_CTL_J_MIRROR | RF_CTL_J_LEAF;
+
+	/* An uplink is selective, whatever its group is. */
+	if (flags & RF_CTL_J_LEAF)
+		own |= RF_CTL_J_SELECTIVE;
+	return (uint16_t)(flags & ~own);
+}
+
 struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_header *h,
 				     const struct rf_ctl_join *j, enum rf_ctl_reason *why,
 				     uint32_t *detail)
 {
 	struct rf_fw_group fresh = {.state = RF_CTL_S_JOINING,
 				    .hw = free_hw(fw),
+				    .uplink = RF_FW_NONE,
 				    .first = RF_FW_NO_MEMBER,
 				    .number = h->group,
 				    .job = h->job,
 				    .ranks = j->ranks,
-				    .flags = j->flags & (uint16_t)~RF_CTL_J_MIRROR,
+				    .flags = group_flags(j->flags),
 				    .fail_rank = RF_CTL_NO_RANK,
 				    .fail_other = {.rank = RF_CTL_NO_RANK},
 				    .dtype = j->dtype,
@@ -185,6 +199,12 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 	*why = RF_CTL_R_NO_GROUPS;
 	if (!g || fresh.hw == RF_FW_NONE)
 		return NULL;
+	if (j->flags & RF_CTL_J_UPLINK) {
+		fresh.uplink = rf_fw_uplink_spare(fw);
+		*detail = RF_FW_UPLINKS;
+		if (fresh.uplink == RF_FW_NONE)
+			return NULL;
+	}
 	/* Ranks that have not joined count like the first one. */
 	fresh.ring_first = !(j->flags & RF_CTL_J_MIRROR);
 	fresh.doubles =
@@ -203,6 +223,8 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 		return NULL;
 	if (g->state != RF_CTL_S_FREE)
 		forget(fw, g);
+	if (fresh.uplink != RF_FW_NONE)
+		rf_fw_uplink_make(fw, &fresh, j);
 	for (unsigned int r = 0; r < j->ranks; r++)
 		rf_ctl_mask_set(fresh.missing, r);
 	fw->hw_used |= UINT64_C(1) << fresh.hw;
@@ -257,6 +279,20 @@ void rf_fw_group_fail(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reaso
 	fw->notices = 1;
 	rf_fw_note_group(fw, RF_CTL_EV_FAILED, g);
 	fw->cnt.groups_failed++;
+	rf_fw_uplink_fail(fw, g);
+}
+
+void rf_fw_group_end(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	struct rf_fw_member *m;
+
+	stop(fw, g, RF_CTL_S_TOMBSTONED);
+	fw->cnt.groups_ended++;
+	rf_fw_note_group(fw, RF_CTL_EV_ENDED, g);
+	/* The ranks that left earlier wait only for this. */
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		m->notify = (m->flags & RF_CTL_RANK_LEFT) != 0;
+	fw->notices = 1;
 }
 
 void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
@@ -266,15 +302,8 @@ void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_mem
 		g->left++;
 	m->flags |= flag;
 	g->state = RF_CTL_S_DRAINING;
-	if (g->left < g->ranks)
-		return;
-	stop(fw, g, RF_CTL_S_TOMBSTONED);
-	fw->cnt.groups_ended++;
-	rf_fw_note_group(fw, RF_CTL_EV_ENDED, g);
-	/* The ranks that left earlier wait only for this. */
-	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
-		m->notify = (m->flags & RF_CTL_RANK_LEFT) != 0;
-	fw->notices = 1;
+	if (g->left == g->ranks && !rf_fw_uplink_leave(fw, g))
+		rf_fw_group_end(fw, g);
 }
 
 void rf_fw_group_look(struct rf_fw *fw, struct rf_fw_group *g)
@@ -457,7 +486,8 @@ static uint64_t tick(struct rf_fw *fw, struct rf_fw_group *g)
 	/* Most groups, most of the time. */
 	if (g->live && fw->now_ms < g->look_ms)
 		return g->look_ms;
-	if (g->state == RF_CTL_S_JOINING && fw->now_ms >= g->deadline_ms)
+	if (g->state == RF_CTL_S_JOINING && fw->now_ms >= g->deadline_ms &&
+	    !rf_fw_uplink_late(fw, g))
 		rf_fw_group_fail(fw, g, RF_CTL_R_MISSING_RANKS, first_missing(g), 0, 0);
 	if (rf_fw_group_active(g)) {
 		if (fw->now_ms >= g->look_ms) {
@@ -581,6 +611,7 @@ static void take_error(struct rf_fw *fw, struct rf_fw_group *g, uint32_t error)
 	enum rf_ctl_reason why =
 		reason_of((error & RF_GROUP_ERROR_CAUSE_MASK) >> RF_GROUP_ERROR_CAUSE_LSB);
 	uint32_t rank = RF_CTL_NO_RANK, psn = 0, value = 0;
+	const struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
 	const struct rf_fw_member *m;
 
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
@@ -588,6 +619,8 @@ static void take_error(struct rf_fw *fw, struct rf_fw_group *g, uint32_t error)
 			rank = m->rank;
 			psn = (m->start_psn + index) & 0xffffffu;
 		}
+	if (u && u->port == port && u->lane == lane)
+		g->fail_other.box_ip = u->chain[0].ip;
 	g->suspect = 1;
 	if (g->flags & RF_CTL_J_DIRECTED)
 		value = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_ERROR_GOT));

@@ -2,6 +2,7 @@
 #ifndef RF_FW_INTERNAL_H
 #define RF_FW_INTERNAL_H
 
+#include "base/uplink_regs.h"
 #include "firmware/core/fw.h"
 #include "rf_regs.h"
 
@@ -221,6 +222,8 @@ struct rf_fw_group *rf_fw_group_make(struct rf_fw *fw, const struct rf_ctl_heade
 void rf_fw_group_unmake(struct rf_fw *fw, struct rf_fw_group *g);
 void rf_fw_group_fail(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reason reason,
 		      uint32_t rank, uint32_t index, uint32_t detail);
+/* A group whose ranks have all left ends. */
+void rf_fw_group_end(struct rf_fw *fw, struct rf_fw_group *g);
 /* A rank leaves; the last one ends the group. */
 void rf_fw_group_leave(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member *m,
 		       uint8_t flag);
@@ -251,6 +254,7 @@ unsigned int rf_fw_group_beats_log2(const struct rf_fw *fw, unsigned int mtu_log
 struct rf_fw_what {
 	uint64_t job;
 	uint32_t group, rank, reason;
+	uint32_t box_ip; /* 0: this box */
 };
 
 void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_what *what);
@@ -298,11 +302,14 @@ bool rf_fw_place_joining(struct rf_fw *fw, struct rf_fw_group *g, const struct r
 void rf_fw_place_destroyed(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_fw_member *m);
 
 /*
- * Placement, admission, registers, entries. RF_CTL_R_NONE: the group is live. Otherwise *rank is
- * the rank at fault, and *index and *detail are those of the FAILED reply.
+ * A complete group gets its place: receivers, lanes, block, admission. Otherwise *rank is the rank
+ * at fault, and *index and *detail are those of the FAILED reply.
  */
-enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
-			       uint32_t *index, uint32_t *detail);
+enum rf_ctl_reason rf_fw_place_admit(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
+				     uint32_t *index, uint32_t *detail);
+/* Registers and entries. RF_CTL_R_NONE: the group is live. Otherwise as above. */
+enum rf_ctl_reason rf_fw_place_live(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
+				    uint32_t *detail);
 /* Writes the Ethernet address of a mirror connection into the hardware. */
 void rf_fw_place_mac(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_member *m);
 /* Removes entries and group from the hardware, and makes tombstones if they are needed. */
@@ -343,6 +350,8 @@ struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned i
 /* ---- join.c ---- */
 
 bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q);
+/* The group can begin: all ranks are here, and its parent is ready. */
+void rf_fw_join_ready(struct rf_fw *fw, struct rf_fw_group *g);
 
 /* ---- status.c ---- */
 
@@ -386,6 +395,8 @@ bool rf_fw_send_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp 
 
 /* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
 
+/* The key of a job, or NULL. */
+const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job);
 /* Handles one punted frame. False if there is none, or if its answer cannot be sent yet. */
 bool rf_fw_net_punt(struct rf_fw *fw);
 /* Whether a punted frame waits. */
@@ -450,6 +461,57 @@ enum rf_fw_stray rf_fw_watch_stray(struct rf_fw *fw, const struct rf_fw_shown *s
 				   struct rf_fw_group **g, struct rf_fw_member **m);
 /* A foreign frame: lets its connection pass from now on. */
 void rf_fw_watch_pass(struct rf_fw *fw, const struct rf_fw_shown *s);
+
+/* ---- uplink.c: groups with an uplink ---- */
+
+/* A group's uplink, or NULL. */
+static inline struct rf_fw_uplink *rf_fw_uplink_of(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	return g->uplink == RF_FW_NONE ? NULL : &fw->uplink[g->uplink];
+}
+
+/* The chain of a JOIN: what is wrong with it here. */
+enum rf_ctl_reason rf_fw_uplink_judge(const struct rf_fw *fw, const struct rf_ctl_join *j,
+				      uint32_t *detail);
+/* Whether a JOIN names the uplink of the group, or none if it has none. */
+bool rf_fw_uplink_same(const struct rf_fw *fw, const struct rf_fw_group *g,
+		       const struct rf_ctl_join *j);
+/* The number of a free uplink for a new group; RF_FW_NONE: there is none. */
+uint8_t rf_fw_uplink_spare(const struct rf_fw *fw);
+void rf_fw_uplink_make(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_ctl_join *j);
+void rf_fw_uplink_free(struct rf_fw *fw, struct rf_fw_group *g);
+/* Whether an uplink has this queue pair, at the address of a parent's port. */
+bool rf_fw_uplink_has(const struct rf_fw *fw, uint32_t ip, uint32_t qpn);
+/* A port for a group whose ranks are complete. Otherwise why it has none. */
+enum rf_ctl_reason rf_fw_uplink_port(struct rf_fw *fw, const struct rf_fw_group *g,
+				     uint32_t *detail);
+/* The ranks of a group are complete, and it has its place: joins the parent. */
+void rf_fw_uplink_begin(struct rf_fw *fw, struct rf_fw_group *g);
+/* The last rank has left. False: the parent need not be told. */
+bool rf_fw_uplink_leave(struct rf_fw *fw, struct rf_fw_group *g);
+/* The group has failed. */
+void rf_fw_uplink_fail(struct rf_fw *fw, const struct rf_fw_group *g);
+/* The deadline of a group is over while it waits for its parent. False: it waits for own ranks. */
+bool rf_fw_uplink_late(struct rf_fw *fw, struct rf_fw_group *g);
+/* A signed answer of the parent has been decoded to fw->reply. */
+void rf_fw_uplink_answer(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_ctl_header *h);
+/* The parent refuses without a tag: REFUSALS in a row are believed. */
+void rf_fw_uplink_unsigned(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reason why,
+			   uint32_t detail);
+/* Timer; returns the next one in ms. */
+uint64_t rf_fw_uplink_tick(struct rf_fw *fw);
+/* Whether an ABORT still has to be sent for the first time. */
+bool rf_fw_uplink_busy(const struct rf_fw *fw);
+
+/* ---- uplink_net.c: its frames ---- */
+
+/* Sends what its state asks for. False: the port cannot send now. */
+bool rf_fw_uplink_send(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_uplink *u);
+/* An ARP reply has come in. */
+void rf_fw_uplink_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q);
+/* A message with the flag of a reply has come in. */
+void rf_fw_uplink_message(struct rf_fw *fw, unsigned int port, const struct rf_ctl_addr *a,
+			  const uint8_t *msg, size_t len);
 
 /* ---- hold.c: RC data of connections from before a start ---- */
 

@@ -39,6 +39,12 @@ static bool op_ok(const struct rf_ctl_join *j)
 	return j->op < OP_LAST && !(FLOATING >> j->dtype & 1u);
 }
 
+/* The uplink of another box: its successor's address is the epoch of that box. */
+static bool is_leaf(const struct rf_ctl_join *j)
+{
+	return (j->flags & RF_CTL_J_LEAF) != 0;
+}
+
 /* Whether these flags go together. */
 static bool flags_ok(unsigned int flags)
 {
@@ -48,8 +54,11 @@ static bool flags_ok(unsigned int flags)
 		RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_STRICT | RF_CTL_J_OTHERS;
 	const unsigned int known = RF_CTL_J_OPEN_LOOP | RF_CTL_J_TRANSPARENT | RF_CTL_J_SHIFTED |
 				   RF_CTL_J_SELECTIVE | RF_CTL_J_STRICT | RF_CTL_J_OTHERS |
-				   RF_CTL_J_MIRROR | RF_CTL_J_DIRECTED | RF_CTL_J_STRAGGLER;
+				   RF_CTL_J_MIRROR | RF_CTL_J_DIRECTED | RF_CTL_J_STRAGGLER |
+				   RF_CTL_J_UPLINK | RF_CTL_J_LEAF;
 
+	if ((flags & RF_CTL_J_LEAF) && !(flags & RF_CTL_J_MIRROR))
+		return false;
 	if (((flags & RF_CTL_J_STRICT) && (flags & not_strict)) ||
 	    ((flags & RF_CTL_J_MIRROR) && (flags & not_mirror)) ||
 	    ((flags & RF_CTL_J_DIRECTED) && (flags & not_directed)))
@@ -60,7 +69,7 @@ static bool flags_ok(unsigned int flags)
 /* Instead of a successor a mirror rank may name the MAC to which its results go. */
 static bool names_mac(const struct rf_ctl_join *j)
 {
-	return is_mirror(j) && (j->peer_ip | j->peer_qpn) != 0;
+	return is_mirror(j) && !is_leaf(j) && (j->peer_ip | j->peer_qpn) != 0;
 }
 
 /* The offset of the successor's address or QPN, if it is not allowed; otherwise 0. */
@@ -70,6 +79,10 @@ static uint32_t bad_peer(const struct rf_fw *fw, const struct rf_ctl_join *j)
 
 	if (!is_mirror(j))
 		return j->peer_ip == 0 || rf_fw_address_any(fw, j->peer_ip) ? AT_PEER_IP : 0;
+	if (is_leaf(j) && j->peer_ip == 0)
+		return AT_PEER_IP;
+	if (is_leaf(j))
+		return j->peer_qpn != 0 ? AT_PEER_QPN : 0;
 	/* Not a group address, and not a MAC of the box. */
 	if (j->peer_ip >> 24 & 1u)
 		return AT_PEER_IP;
@@ -138,6 +151,8 @@ static enum rf_ctl_reason judge_build(const struct rf_fw *fw, const struct rf_ct
 static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ctl_header *h,
 				      const struct rf_ctl_join *j, uint32_t *detail)
 {
+	enum rf_ctl_reason why;
+
 	*detail = 0;
 	if (j->family == RF_CTL_FAMILY_IPV6)
 		return RF_CTL_R_IPV6;
@@ -145,18 +160,20 @@ static enum rf_ctl_reason judge_alone(const struct rf_fw *fw, const struct rf_ct
 	if (*detail != 0 || h->token == 0)
 		return RF_CTL_R_FIELD;
 	*detail = RF_FW_RANKS_MAX;
-	if (j->ranks < 2 || j->ranks > RF_FW_RANKS_MAX)
+	/* One rank is enough beside an uplink. */
+	if (j->ranks < (j->flags & RF_CTL_J_UPLINK ? 1u : 2u) || j->ranks > RF_FW_RANKS_MAX)
 		return RF_CTL_R_RANKS;
 	*detail = 0;
 	if (h->rank >= j->ranks)
 		return RF_CTL_R_RANK_RANGE;
-	if (j->src_ip == j->peer_ip)
+	if (j->src_ip == j->peer_ip && !is_leaf(j))
 		return RF_CTL_R_ADDRESS_TWICE;
-	return judge_build(fw, j, detail);
+	why = judge_build(fw, j, detail);
+	return why == RF_CTL_R_NONE ? rf_fw_uplink_judge(fw, j, detail) : why;
 }
 
 /* These flags belong to a rank, not to its group. */
-#define OWN_FLAGS (RF_CTL_J_MIRROR | RF_CTL_J_SHIFTED)
+#define OWN_FLAGS (RF_CTL_J_MIRROR | RF_CTL_J_SHIFTED | RF_CTL_J_LEAF | RF_CTL_J_SELECTIVE)
 
 /* All ring ranks of a group are shifted, or none is. */
 static bool shift_fits(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_ctl_join *j)
@@ -164,6 +181,16 @@ static bool shift_fits(struct rf_fw *fw, const struct rf_fw_group *g, const stru
 	for (const struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		if (!m->mirror && !is_mirror(j))
 			return ((j->flags ^ g->flags) & RF_CTL_J_SHIFTED) == 0;
+	return true;
+}
+
+/* The same for selective, among ranks that are not uplinks. */
+static bool selective_fits(struct rf_fw *fw, const struct rf_fw_group *g,
+			   const struct rf_ctl_join *j)
+{
+	for (const struct rf_fw_member *m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (!(m->flags & RF_CTL_RANK_LEAF) && !is_leaf(j))
+			return ((j->flags ^ g->flags) & RF_CTL_J_SELECTIVE) == 0;
 	return true;
 }
 
@@ -175,12 +202,15 @@ static enum rf_ctl_reason judge_group(struct rf_fw *fw, const struct rf_fw_group
 		return RF_CTL_R_RANKS_DIFFER;
 	if (rf_fw_member_find(fw, g, h->rank))
 		return RF_CTL_R_RANK_TAKEN;
+	if (!rf_fw_uplink_same(fw, g, j))
+		return RF_CTL_R_UPLINK_DIFFERS;
 	if (j->dtype != g->dtype || j->op != g->op)
 		return RF_CTL_R_TYPES_DIFFER;
 	if (j->mtu_log2 != g->mtu_log2)
 		return RF_CTL_R_MTU_DIFFERS;
 	if (((j->flags ^ g->flags) & ~OWN_FLAGS) || !shift_fits(fw, g, j) ||
-	    j->slots_log2 != g->want_log2 || j->slots_min_log2 != g->min_log2)
+	    !selective_fits(fw, g, j) || j->slots_log2 != g->want_log2 ||
+	    j->slots_min_log2 != g->min_log2)
 		return RF_CTL_R_SETTINGS_DIFFER;
 	return RF_CTL_R_NONE;
 }
@@ -335,6 +365,9 @@ static bool connection_taken(struct rf_fw *fw, const struct rf_fw_group *g,
 {
 	const struct rf_fw_member *m;
 
+	if (rf_fw_uplink_has(fw, j->src_ip, j->qpn) ||
+	    (!is_mirror(j) && rf_fw_uplink_has(fw, j->peer_ip, j->peer_qpn)))
+		return true;
 	if (is_mirror(j))
 		return pair_taken(fw, h->job, j);
 	if (data_taken(fw, NULL, h->job, j->peer_ip, j->peer_qpn) || ack_taken(fw, j))
@@ -381,6 +414,7 @@ static void fill_member(struct rf_fw_member *m, const struct rf_fw_request *q,
 	m->port = j->port & RF_FW_PORT_MASK;
 	m->wish = q->body.u.join.port;
 	m->mirror = is_mirror(j);
+	m->flags = is_leaf(j) ? RF_CTL_RANK_LEAF : 0u;
 	m->src_ip = j->src_ip;
 	m->qpn = j->qpn & RF_FW_MASK24;
 	m->peer_ip = j->peer_ip;
@@ -396,15 +430,14 @@ static void fill_member(struct rf_fw_member *m, const struct rf_fw_request *q,
 	m->seq = q->h.seq - 1u;
 }
 
-/* The last rank has joined. */
-static void complete(struct rf_fw *fw, struct rf_fw_group *g)
+void rf_fw_join_ready(struct rf_fw *fw, struct rf_fw_group *g)
 {
-	uint32_t rank, index, detail;
-	enum rf_ctl_reason why = rf_fw_place(fw, g, &rank, &index, &detail);
+	uint32_t rank, detail;
+	enum rf_ctl_reason why = rf_fw_place_live(fw, g, &rank, &detail);
 	struct rf_fw_member *m;
 
 	if (why != RF_CTL_R_NONE) {
-		rf_fw_group_fail(fw, g, why, rank, index, detail);
+		rf_fw_group_fail(fw, g, why, rank, 0, detail);
 		return;
 	}
 	g->state = RF_CTL_S_READY;
@@ -415,6 +448,24 @@ static void complete(struct rf_fw *fw, struct rf_fw_group *g)
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
 		m->notify = 1;
 	fw->notices = 1;
+}
+
+/* The last rank has joined. */
+static void complete(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	uint32_t rank = RF_CTL_NO_RANK, index = 0, detail = 0;
+	enum rf_ctl_reason why = RF_CTL_R_NONE;
+
+	if (g->uplink != RF_FW_NONE)
+		why = rf_fw_uplink_port(fw, g, &detail);
+	if (why == RF_CTL_R_NONE)
+		why = rf_fw_place_admit(fw, g, &rank, &index, &detail);
+	if (why != RF_CTL_R_NONE)
+		rf_fw_group_fail(fw, g, why, rank, index, detail);
+	else if (g->uplink != RF_FW_NONE)
+		rf_fw_uplink_begin(fw, g);
+	else
+		rf_fw_join_ready(fw, g);
 }
 
 /*
@@ -468,6 +519,9 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 	/* The first ring rank decides for all. */
 	if (!m->mirror)
 		g->flags = (uint16_t)((flags & ~RF_CTL_J_SHIFTED) | (j->flags & RF_CTL_J_SHIFTED));
+	if (!is_leaf(j))
+		g->flags = (uint16_t)((g->flags & ~RF_CTL_J_SELECTIVE) |
+				      (j->flags & RF_CTL_J_SELECTIVE));
 	if (!rf_fw_place_joining(fw, g, m)) {
 		rf_fw_member_drop(fw, g, q->h.rank);
 		g->flags = flags;
@@ -484,16 +538,36 @@ static enum rf_ctl_reason admit(struct rf_fw *fw, struct rf_fw_group *g,
 	return RF_CTL_R_NONE;
 }
 
+/*
+ * A box below was restarted: it joins in the place that it had, with another epoch. Its old group
+ * ends, and it may begin a new one.
+ */
+static bool restarted(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_request *q,
+		      const struct rf_ctl_join *j)
+{
+	const struct rf_fw_member *m = g ? rf_fw_member_find(fw, g, q->h.rank) : NULL;
+
+	if (!m || !is_leaf(j) || !(m->flags & RF_CTL_RANK_LEAF) || m->src_ip != j->src_ip ||
+	    m->peer_ip == j->peer_ip)
+		return false;
+	g->fail_other.box_ip = j->src_ip;
+	rf_fw_group_fail(fw, g, RF_CTL_R_RESET, RF_CTL_NO_RANK, 0, 0);
+	return true;
+}
+
 static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, struct rf_ctl_join *j)
 {
 	struct rf_fw_group *g = group_for(fw, &q->h);
-	bool fresh = g == NULL;
+	bool fresh;
 	enum rf_ctl_reason why;
 	uint32_t rank = q->h.rank, detail = 0;
 
 	why = judge_alone(fw, &q->h, j, &detail);
 	if (why == RF_CTL_R_NONE)
 		why = speaks_for(fw, q, j);
+	if (why == RF_CTL_R_NONE && restarted(fw, g, q, j))
+		g = group_for(fw, &q->h);
+	fresh = g == NULL;
 	if (why == RF_CTL_R_NONE && g)
 		why = judge_group(fw, g, &q->h, j);
 	if (why == RF_CTL_R_NONE && is_mirror(j))
@@ -510,7 +584,7 @@ static bool join_new(struct rf_fw *fw, const struct rf_fw_request *q, struct rf_
 	if (why == RF_CTL_R_NONE)
 		return true;
 	rf_fw_note(fw, RF_CTL_EV_REFUSED,
-		   &(struct rf_fw_what){q->h.job, q->h.group, q->h.rank, (uint32_t)why});
+		   &(struct rf_fw_what){q->h.job, q->h.group, q->h.rank, (uint32_t)why, 0});
 	return rf_fw_refuse(fw, why, rank, detail);
 }
 
@@ -528,19 +602,22 @@ static void fill_defaults(const struct rf_fw *fw, const struct rf_fw_request *q,
 
 static bool same_flags(const struct rf_fw_group *g, const struct rf_ctl_join *j)
 {
-	uint16_t own = is_mirror(j) ? OWN_FLAGS : RF_CTL_J_MIRROR;
+	unsigned int own = is_mirror(j) ? RF_CTL_J_MIRROR | RF_CTL_J_SHIFTED : RF_CTL_J_MIRROR;
 
+	if (is_leaf(j))
+		own |= RF_CTL_J_LEAF | RF_CTL_J_SELECTIVE;
 	return ((g->flags ^ j->flags) & ~own) == 0;
 }
 
-static bool same_join(const struct rf_fw_group *g, const struct rf_fw_member *m,
-		      const struct rf_ctl_join *j)
+static bool same_join(const struct rf_fw *fw, const struct rf_fw_group *g,
+		      const struct rf_fw_member *m, const struct rf_ctl_join *j)
 {
 	return m->src_ip == j->src_ip && m->qpn == j->qpn && m->peer_ip == j->peer_ip &&
 	       m->peer_qpn == j->peer_qpn && m->start_psn == j->start_psn && m->shift == j->shift &&
 	       g->ranks == j->ranks && g->dtype == j->dtype && g->op == j->op &&
 	       g->mtu_log2 == j->mtu_log2 && g->want_log2 == j->slots_log2 &&
-	       m->mirror == is_mirror(j) && same_flags(g, j);
+	       m->mirror == is_mirror(j) && is_leaf(j) == ((m->flags & RF_CTL_RANK_LEAF) != 0) &&
+	       same_flags(g, j) && rf_fw_uplink_same(fw, g, j);
 }
 
 /*
@@ -580,7 +657,7 @@ bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q)
 	/* Its token is known: the JOIN is a repetition, whatever the group's state is now. */
 	if (rf_fw_stale(fw, m, q))
 		return false;
-	if (!same_join(g, m, &j))
+	if (!same_join(fw, g, m, &j))
 		return rf_fw_refuse(fw, RF_CTL_R_RANK_TAKEN, q->h.rank, 0);
 	/* The same process on two paths: the switch's rule was added, removed, or is missing. */
 	if (other_port(m, &j) && rf_fw_group_active(g))

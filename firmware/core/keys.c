@@ -11,7 +11,7 @@ const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job)
 
 uint32_t rf_fw_keys_entries(const struct rf_fw_group *g)
 {
-	return (uint32_t)g->ranks + g->doubles;
+	return (uint32_t)g->ranks + g->doubles + (g->uplink != RF_FW_NONE);
 }
 
 int rf_fw_keys_doubles(const struct rf_fw_group *g, bool mirror)

@@ -12,7 +12,7 @@ void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_wha
 	 */
 	if (fw->log_next > 0 && last->kind == kind && last->job == what->job &&
 	    last->group == what->group && last->rank == what->rank &&
-	    last->reason == what->reason) {
+	    last->reason == what->reason && last->box_ip == what->box_ip) {
 		last->ms = (uint32_t)fw->now_ms;
 		if (last->count < UINT16_MAX)
 			last->count++;
@@ -24,7 +24,8 @@ void rf_fw_note(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_fw_wha
 				       .rank = (uint16_t)what->rank,
 				       .job = what->job,
 				       .group = (uint16_t)what->group,
-				       .count = 1};
+				       .count = 1,
+				       .box_ip = what->box_ip};
 	fw->log_next++;
 }
 
@@ -33,7 +34,8 @@ void rf_fw_note_group(struct rf_fw *fw, enum rf_ctl_event kind, const struct rf_
 	struct rf_fw_what what = {.job = g->job,
 				  .group = g->number,
 				  .rank = kind == RF_CTL_EV_FAILED ? g->fail_rank : RF_CTL_NO_RANK,
-				  .reason = kind == RF_CTL_EV_FAILED ? g->reason : 0u};
+				  .reason = kind == RF_CTL_EV_FAILED ? g->reason : 0u,
+				  .box_ip = kind == RF_CTL_EV_FAILED ? g->fail_other.box_ip : 0u};
 
 	rf_fw_note(fw, kind, &what);
 }

@@ -8,10 +8,10 @@
 #define IP_HEADER 20u
 #define ICMP_HEADER 8u
 #define ICMP_ECHO 8u
+#define FLAGS_OFFSET 6u /* in a message */
 static const uint8_t zero_key[RF_CTL_KEY_BYTES];
 
-/* The key of a job, or NULL. */
-static const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
+const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
 {
 	const struct rf_fw_key *k = rf_fw_keys_find(fw, job);
 
@@ -67,6 +67,8 @@ static void arp(struct rf_fw *fw, unsigned int port, size_t l2, size_t len)
 	struct rf_fw_arp heard;
 	bool read = len >= l2 && arp_read(q, len - l2, fw->rx + 6, &heard);
 
+	if (read && heard.op == RF_FW_ARP_REPLY && fw->uplinks)
+		rf_fw_uplink_arp(fw, port, &heard);
 	/* A claim of the port's address may be a request for another one of the box's. */
 	if (read && fw->mirror && rf_fw_address_heard(fw, port, &heard) &&
 	    heard.op != RF_FW_ARP_REQUEST)
@@ -254,6 +256,12 @@ static void control(struct rf_fw *fw, unsigned int port, size_t len)
 	}
 	if (!host_ip(fw, q.addr.src_ip) || group_mac(q.addr.src_mac)) {
 		fw->cnt.bad_source++;
+		return;
+	}
+	/* What a parent answers, which is not a request. */
+	if (fw->uplinks && msg_len >= RF_CTL_HEADER &&
+	    (rf_get_be16(msg + FLAGS_OFFSET) & RF_CTL_F_REPLY)) {
+		rf_fw_uplink_message(fw, port, &q.addr, msg, msg_len);
 		return;
 	}
 	if (!judge(fw, &q, msg, msg_len, &key))

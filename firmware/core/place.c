@@ -28,6 +28,7 @@ static uint32_t note_port(struct rf_fw *fw, struct rf_fw_group *g, unsigned int 
 static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
 			       uint32_t *other)
 {
+	struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
 	uint8_t taken[RF_CTL_PORTS_MAX] = {0};
 	unsigned int most = 0;
 	struct rf_fw_member *m;
@@ -42,13 +43,21 @@ static unsigned int give_lanes(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 		if (taken[m->port] > most)
 			most = taken[m->port];
 	}
+	/* The uplink's lane comes after those of the ranks, and is not among the LANES in use. */
+	if (u && taken[u->port] >= fw->lanes) {
+		*other = note_port(fw, g, u->port);
+		return 0;
+	}
+	if (u)
+		u->lane = taken[u->port];
 	return most;
 }
 
-/* The smallest aligned block that contains all ports. */
+/* The smallest aligned block that contains all ports, that of the uplink too. */
 static void give_block(struct rf_fw *fw, struct rf_fw_group *g)
 {
-	unsigned int low = RF_CTL_PORTS_MAX, high = 0, level = 0;
+	const struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
+	unsigned int low = u ? u->port : RF_CTL_PORTS_MAX, high = u ? u->port : 0, level = 0;
 	struct rf_fw_member *m;
 
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
@@ -134,6 +143,8 @@ void rf_fw_place_mac(struct rf_fw *fw, const struct rf_fw_group *g, const struct
 	uint32_t cid = RF_FW_CID(g->hw, m->lane, m->port);
 	uint32_t high = m->mirror ? RF_CONN_PEER_MAC_HI_MIRROR_MASK | rf_get_be16(m->mac) : 0u;
 
+	if (m->flags & RF_CTL_RANK_LEAF)
+		high |= RF_CONN_PEER_MAC_HI_SELECTIVE_MASK;
 	rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_MAC_HI), high);
 	rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_PEER_MAC_LO),
 		    m->mirror ? rf_get_be32(m->mac + 2) : 0u);
@@ -158,6 +169,43 @@ static void write_conns(struct rf_fw *fw, const struct rf_fw_group *g)
 			rf_fw_place_mac(fw, g, m);
 		rf_fw_write(fw, rf_fw_conn_reg(cid, RF_CONN_INIT), 1);
 	}
+}
+
+/* W of the parent: docs/box.md, "Groups with an uplink". */
+static uint32_t window_above(const struct rf_fw_uplink *u)
+{
+	return (3u << u->slots_log2) / 8u;
+}
+
+/* The uplink's place, or that the group has none. */
+static void write_uplink(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	const struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
+	uint32_t base = RF_UPLINK_BASE + g->hw * RF_UPLINK_STRIDE, conn;
+
+	if (!fw->uplinks)
+		return;
+	if (!u) {
+		rf_fw_write(fw, base + RF_UPLINK_PLACE, 0);
+		return;
+	}
+	conn = rf_fw_conn_reg(RF_FW_CID(g->hw, u->lane, u->port), 0);
+	rf_fw_write(fw, conn + RF_CONN_START, u->start);
+	rf_fw_write(fw, conn + RF_CONN_SHIFT, 0);
+	rf_fw_write(fw, conn + RF_CONN_SRC_IP, u->port_ip);
+	rf_fw_write(fw, conn + RF_CONN_PEER_IP, u->port_ip);
+	rf_fw_write(fw, conn + RF_CONN_PEER_PORT, u->port);
+	rf_fw_write(fw, conn + RF_CONN_QPN, u->qpn);
+	rf_fw_write(fw, conn + RF_CONN_PEER_MAC_HI,
+		    RF_CONN_PEER_MAC_HI_MIRROR_MASK | rf_get_be16(u->mac));
+	rf_fw_write(fw, conn + RF_CONN_PEER_MAC_LO, rf_get_be32(u->mac + 2));
+	rf_fw_write(fw, conn + RF_CONN_INIT, 1);
+	rf_fw_write(fw, base + RF_UPLINK_WINDOW, window_above(u));
+	/* Any source port from 49152 on: switches choose paths by it. */
+	rf_fw_write(fw, base + RF_UPLINK_HEADER, 0xc000u | (u->qpn & 0x3fffu));
+	rf_fw_write(fw, base + RF_UPLINK_PLACE,
+		    RF_UPLINK_PLACE_ON_MASK | (uint32_t)u->lane << RF_UPLINK_PLACE_LANE_LSB |
+			    u->port);
 }
 
 static void write_group(struct rf_fw *fw, const struct rf_fw_group *g)
@@ -190,6 +238,7 @@ static void write_group(struct rf_fw *fw, const struct rf_fw_group *g)
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_HBASE), g->hbase);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_STRAGGLER),
 		    (uint32_t)(g->flags & RF_CTL_J_STRAGGLER) >> RF_CTL_J_STRAGGLER_LSB);
+	write_uplink(fw, g);
 	for (uint32_t i = 0; i < 4; i++)
 		rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_MEMBERS0 + 4u * i), members[i]);
 	rf_fw_write(fw, rf_fw_group_reg(g->hw, RF_GROUP_CFG), cfg | RF_GROUP_CFG_LIVE_MASK);
@@ -311,6 +360,20 @@ static bool put_mirror(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_
 	return true;
 }
 
+/* The entry of the uplink's connection. */
+static bool put_uplink(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
+
+	if (!u)
+		return true;
+	if (!rf_fw_conn_put(fw, u->port_ip, rf_fw_key(RF_FW_ROLE_MIRROR, u->qpn),
+			    rf_fw_value(RF_FW_CID(g->hw, u->lane, u->port), RF_STATE_LIVE), g->job))
+		return false;
+	u->entry = 1;
+	return true;
+}
+
 static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_t *rank)
 {
 	struct rf_fw_member *m;
@@ -332,11 +395,12 @@ static bool write_entries(struct rf_fw *fw, const struct rf_fw_group *g, uint32_
 		if (!(m->mirror ? put_mirror(fw, g, m) : put_data(fw, g, m, RF_STATE_LIVE)))
 			return false;
 	}
-	return true;
+	*rank = RF_CTL_NO_RANK;
+	return put_uplink(fw, g);
 }
 
-enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
-			       uint32_t *index, uint32_t *detail)
+enum rf_ctl_reason rf_fw_place_admit(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
+				     uint32_t *index, uint32_t *detail)
 {
 	*rank = RF_CTL_NO_RANK;
 	*index = 0;
@@ -353,6 +417,14 @@ enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 		*detail = fw->cfg.share_max;
 		return RF_CTL_R_NO_PASSES;
 	}
+	return RF_CTL_R_NONE;
+}
+
+enum rf_ctl_reason rf_fw_place_live(struct rf_fw *fw, struct rf_fw_group *g, uint32_t *rank,
+				    uint32_t *detail)
+{
+	*rank = RF_CTL_NO_RANK;
+	*detail = 0;
 	write_conns(fw, g);
 	write_group(fw, g);
 	g->live = 1;
@@ -368,8 +440,13 @@ enum rf_ctl_reason rf_fw_place(struct rf_fw *fw, struct rf_fw_group *g, uint32_t
 
 void rf_fw_unplace(struct rf_fw *fw, struct rf_fw_group *g)
 {
+	struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
 	struct rf_fw_member *m;
 
+	if (u && u->entry) {
+		rf_fw_conn_remove(fw, u->port_ip, rf_fw_key(RF_FW_ROLE_MIRROR, u->qpn));
+		u->entry = 0;
+	}
 	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m)) {
 		end_data(fw, g, m, (g->flags & RF_CTL_J_SHIFTED) != 0);
 		if (m->put & RF_FW_PUT_ACK)

@@ -82,6 +82,17 @@ _Static_assert(SHORT_REPLY >= sizeof(struct rf_ctl_waiting) &&
 		       SHORT_REPLY >= offsetof(struct rf_ctl_ready, place),
 	       "FAILED is the longest reply without entries");
 
+/* The box's own ranks are complete: whom the parent waits for. */
+static void waits_above(struct rf_fw *fw, const struct rf_fw_group *g, struct rf_ctl_waiting *w)
+{
+	const struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
+
+	if (!u || u->state == RF_FW_UP_IDLE)
+		return;
+	w->box_ip = u->box_ip;
+	memcpy(w->missing, u->missing, sizeof(w->missing));
+}
+
 void rf_fw_reply_state(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m)
 {
 	struct rf_ctl_waiting *w = &fw->reply.u.waiting;
@@ -100,6 +111,7 @@ void rf_fw_reply_state(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_
 		w->remaining_ms = (uint32_t)(g->deadline_ms - fw->now_ms);
 		memcpy(w->missing, g->missing, sizeof(w->missing));
 		w->port_ip = rf_fw_port_ip(fw, m);
+		waits_above(fw, g, w);
 	} else if (g->state == RF_CTL_S_TOMBSTONED ||
 		   (m->flags & (RF_CTL_RANK_LEFT | RF_CTL_RANK_GONE))) {
 		reply_draining(fw, g);

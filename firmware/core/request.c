@@ -71,6 +71,18 @@ bool rf_fw_repeated(struct rf_fw *fw, const struct rf_fw_request *q)
 	return false;
 }
 
+/* A box below reports what has happened there. */
+static void fail_below(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_fw_member *m,
+		       const struct rf_ctl_abort_req *a)
+{
+	if (rf_fw_group_active(g)) {
+		g->fail_other = a->other;
+		if (g->fail_other.box_ip == 0)
+			g->fail_other.box_ip = m->src_ip;
+	}
+	rf_fw_group_fail(fw, g, (enum rf_ctl_reason)a->reason, a->rank, a->index, a->detail);
+}
+
 static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 {
 	const struct rf_ctl_abort_req *a = &q->body.u.abort;
@@ -90,7 +102,11 @@ static bool abort_group(struct rf_fw *fw, const struct rf_fw_request *q)
 		return rf_fw_refuse(fw, RF_CTL_R_GROUP_UNKNOWN, q->h.rank, 0);
 	if (!rf_fw_heard(fw, g, m, q))
 		return false;
-	rf_fw_group_fail(fw, g, RF_CTL_R_ABORTED, m->rank, 0, a->code);
+	if ((m->flags & RF_CTL_RANK_LEAF) && a->reason > RF_CTL_R_NONE &&
+	    a->reason < RF_CTL_R_COUNT)
+		fail_below(fw, g, m, a);
+	else
+		rf_fw_group_fail(fw, g, RF_CTL_R_ABORTED, m->rank, 0, a->code);
 	m->notify = 0;
 	return done(fw);
 }

@@ -154,6 +154,8 @@ static void put_addresses(struct rf_fw *fw, struct rf_ctl_box_page *p)
 		p->features |= RF_CTL_FEATURE_DIRECTED;
 	if (fw->selective)
 		p->features |= RF_CTL_FEATURE_SELECTIVE;
+	if (fw->uplinks)
+		p->features |= RF_CTL_FEATURE_UPLINK;
 	for (unsigned int i = 0; i < fw->ports; i++) {
 		p->port_ip[i] = fw->address[i].used ? fw->address[i].ip : 0u;
 		if (fw->address[i].gateway)

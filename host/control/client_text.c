@@ -113,6 +113,24 @@ static const char *remedy(unsigned int reason)
 	case RF_CTL_R_QUOTA_ENTRIES:
 		return "raise its limit in the box's key file (entries=), or wait until the "
 		       "tombstones of its former queue pairs have expired";
+	case RF_CTL_R_UPLINK_LOOP:
+	case RF_CTL_R_UPLINK_DEPTH:
+	case RF_CTL_R_UPLINK_DIFFERS:
+		return "give all ranks of a box the same way to the root, over at most four boxes";
+	case RF_CTL_R_UPLINK_UNSUPPORTED:
+		return "use a box with uplinks and a directed group, or a group of one box";
+	case RF_CTL_R_UPLINK_VERSION:
+		return "install the same release of ringfold on both boxes";
+	case RF_CTL_R_UPLINK_MTU:
+	case RF_CTL_R_UPLINK_TYPE:
+		return "make the same call with the same settings at every box of the tree, with "
+		       "what each box has";
+	case RF_CTL_R_UPLINK_SLOTS:
+		return "ask for fewer slots or a smaller MTU, or end another job at that box";
+	case RF_CTL_R_UPLINK_QUOTA:
+		return "end another group of this job, or raise its limits in that box's key file";
+	case RF_CTL_R_UPLINK_SILENT:
+		return "is it running, and is there a way from one box to the other?";
 	case RF_CTL_R_ADDRESS_DENIED:
 		return "let each rank join from its own address, or list the addresses in the "
 		       "box's key file (ips=)";
@@ -214,6 +232,23 @@ static void add_other(struct line *l, const struct rf_ctl_failed *f)
 		add(l, ", at the box ");
 		add_ip(l, o->box_ip);
 	}
+}
+
+/* The ranks of this box are complete; those of a box above are not. */
+static void add_waiting_above(struct line *l, const struct rf_ctl_waiting *w)
+{
+	unsigned int any = 0;
+
+	for (unsigned int i = 0; i < RF_CTL_MASK_BYTES; i++)
+		any |= w->missing[i];
+	add(l, "waiting for ");
+	if (any) {
+		add_ranks(l, w->missing);
+		add(l, " at ");
+	}
+	add(l, "the box ");
+	add_ip(l, w->box_ip);
+	add(l, any ? "" : " above this one");
 }
 
 static void add_version(struct line *l, uint32_t its)
@@ -347,7 +382,9 @@ size_t rf_client_text(const struct rf_client *c, char *text, size_t room)
 		add_ip(&l, c->cfg.box_ip);
 		break;
 	case RF_CLIENT_JOINING:
-		if (c->have_waiting) {
+		if (c->have_waiting && c->waiting.box_ip) {
+			add_waiting_above(&l, &c->waiting);
+		} else if (c->have_waiting) {
 			add(&l, "waiting for ");
 			add_ranks(&l, c->waiting.missing);
 			add(&l, " (%u of %u have joined)", c->waiting.joined, c->waiting.ranks);

@@ -539,6 +539,10 @@ void model_uplink_start(struct rf_engine *e, unsigned int group);
 unsigned int model_uplink_judge(struct rf_engine *e, unsigned int port, unsigned int cid,
 				const struct model_frame *f, const struct model_parsed *p);
 void model_uplink_tick(struct rf_engine *e);
+/* Registers of base/uplink_regs.h. */
+uint32_t model_uplink_read_reg(const struct model_uplink *u, uint32_t offset);
+void model_uplink_write_reg(struct rf_engine *e, unsigned int group, uint32_t offset,
+			    uint32_t value);
 /* uplink_pass.c */
 /* Indexes below it may be passed on to the ranks. */
 uint32_t model_complete(const struct rf_engine *e, unsigned int group);

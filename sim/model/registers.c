@@ -1,5 +1,6 @@
 /* The register map: rtl/control/registers.txt. */
 #include "base/log2.h"
+#include "base/uplink_regs.h"
 #include "sim/model/internal.h"
 
 #define ID 0x52464258u
@@ -57,7 +58,8 @@ static uint32_t read_global(struct rf_engine *e, uint32_t addr)
 		return c->ports << RF_SHAPE_PORTS_LSB | c->lanes << RF_SHAPE_LANES_LSB |
 		       c->width / 64 << RF_SHAPE_WIDTH64_LSB |
 		       c->hash_bits << RF_SHAPE_HASH_BITS_LSB | RF_SHAPE_SELECTIVE_MASK |
-		       RF_SHAPE_LAG_MASK | RF_SHAPE_MIRROR_MASK | RF_SHAPE_DIRECTED_MASK;
+		       RF_SHAPE_LAG_MASK | RF_SHAPE_MIRROR_MASK | RF_SHAPE_DIRECTED_MASK |
+		       RF_SHAPE_UPLINK_MASK;
 	case RF_SHAPE2:
 		return c->groups << RF_SHAPE2_GROUPS_LSB | c->bank_log2 << RF_SHAPE2_BANK_AW_LSB |
 		       c->hdr_log2 << RF_SHAPE2_HDR_AW_LSB |
@@ -375,11 +377,13 @@ static void write_conn(struct rf_engine *e, unsigned int cid, uint32_t offset, u
 		break;
 	case RF_CONN_PEER_MAC_HI:
 		c->mac_hi =
-			value & (RF_CONN_PEER_MAC_HI_MAC_MASK | RF_CONN_PEER_MAC_HI_MIRROR_MASK);
+			value & (RF_CONN_PEER_MAC_HI_MAC_MASK | RF_CONN_PEER_MAC_HI_MIRROR_MASK |
+				 RF_CONN_PEER_MAC_HI_SELECTIVE_MASK);
 		break;
 	case RF_CONN_PEER_MAC_LO:
 		c->mac_lo = value;
 		c->mirror = c->mac_hi & RF_CONN_PEER_MAC_HI_MIRROR_MASK;
+		c->selective = c->mac_hi & RF_CONN_PEER_MAC_HI_SELECTIVE_MASK;
 		c->mac = (uint64_t)(c->mac_hi & RF_CONN_PEER_MAC_HI_MAC_MASK) << 32 | value;
 		break;
 	default:
@@ -409,6 +413,8 @@ uint32_t model_reg_read(struct rf_engine *e, uint32_t addr)
 		return offset / 4 < RF_CNT_COUNT ? e->ports[n].counters[offset / 4] : 0;
 	if (instance(addr, RF_GROUP_BASE, RF_GROUP_STRIDE, e->cfg.groups, &n, &offset))
 		return read_group(&e->groups[n], offset);
+	if (instance(addr, RF_UPLINK_BASE, RF_UPLINK_STRIDE, e->cfg.groups, &n, &offset))
+		return model_uplink_read_reg(&e->uplinks[n], offset);
 	if (instance(addr, RF_CONN_BASE, RF_CONN_STRIDE, e->cfg.groups * 128, &n, &offset)) {
 		field = conn_field(&e->conns[n], offset);
 		return field ? *field : 0;
@@ -431,6 +437,8 @@ void model_reg_write(struct rf_engine *e, uint32_t addr, uint32_t value)
 	addr &= ~3u;
 	if (instance(addr, RF_GROUP_BASE, RF_GROUP_STRIDE, e->cfg.groups, &n, &offset)) {
 		write_group(e, &e->groups[n], offset, value);
+	} else if (instance(addr, RF_UPLINK_BASE, RF_UPLINK_STRIDE, e->cfg.groups, &n, &offset)) {
+		model_uplink_write_reg(e, n, offset, value);
 	} else if (instance(addr, RF_CONN_BASE, RF_CONN_STRIDE, e->cfg.groups * 128, &n, &offset)) {
 		write_conn(e, n, offset, value);
 	} else if (instance(addr, RF_INJECT_DATA, RF_INJECT_DATA_BYTES, 1, &n, &offset)) {

@@ -81,9 +81,10 @@ void rf_model_move(struct rf_engine *e, unsigned int group, uint32_t index);
 void rf_model_set_mutant(struct rf_engine *e, enum rf_model_mutant mutant);
 
 /*
- * Uplinks: docs/box.md, "Groups with an uplink". The Verilog has no registers for them yet, so they
- * are set up here. START, SRC_IP, QPN and PEER_MAC of the uplink's place and its entry in the
- * connection table are written by registers, as those of a mirror connection.
+ * Uplinks: docs/box.md, "Groups with an uplink". What rf_model_set_uplink() does can be done by the
+ * registers of base/uplink_regs.h too. START, SRC_IP, QPN and PEER_MAC of the uplink's place and
+ * its entry in the connection table are always written by registers, as those of a mirror
+ * connection.
  */
 struct rf_model_uplink {
 	unsigned int port, lane; /* its place, which is not in MEMBERS */

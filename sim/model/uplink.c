@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/uplink_regs.h"
 #include "proto/rf_bytes.h"
 #include "sim/model/internal.h"
 
@@ -195,6 +196,58 @@ void model_uplink_tick(struct rf_engine *e)
 	for (group = 0; group < e->cfg.groups; group++) {
 		if (e->uplinks[group].on && model_group_runs(&e->groups[group]))
 			tick(e, group);
+	}
+}
+
+uint32_t model_uplink_read_reg(const struct model_uplink *u, uint32_t offset)
+{
+	switch (offset) {
+	case RF_UPLINK_PLACE:
+		return (u->on ? RF_UPLINK_PLACE_ON_MASK : 0) | model_cid_port(u->cid) |
+		       model_cid_lane(u->cid) << RF_UPLINK_PLACE_LANE_LSB;
+	case RF_UPLINK_WINDOW:
+		return u->window;
+	case RF_UPLINK_HEADER:
+		return u->sport | (uint32_t)u->tos >> 2 << RF_UPLINK_HEADER_DSCP_LSB;
+	case RF_UPLINK_UP:
+		return u->up;
+	case RF_UPLINK_GOT:
+		return u->got;
+	case RF_UPLINK_SEEN:
+		return u->seen;
+	case RF_UPLINK_ACKED:
+		return u->acked;
+	default:
+		return 0;
+	}
+}
+
+void model_uplink_write_reg(struct rf_engine *e, unsigned int group, uint32_t offset,
+			    uint32_t value)
+{
+	struct model_uplink *u = &e->uplinks[group];
+
+	switch (offset) {
+	case RF_UPLINK_PLACE:
+		u->on = (value & RF_UPLINK_PLACE_ON_MASK) != 0;
+		/* A pass that is under way still needs the old place. */
+		if (u->on)
+			u->cid = model_cid_make(group,
+						(value & RF_UPLINK_PLACE_LANE_MASK) >>
+							RF_UPLINK_PLACE_LANE_LSB,
+						value & RF_UPLINK_PLACE_PORT_MASK);
+		break;
+	case RF_UPLINK_WINDOW:
+		u->window = value & RF_UPLINK_WINDOW_MASK;
+		break;
+	case RF_UPLINK_HEADER:
+		u->sport = (uint16_t)value;
+		u->tos = (uint8_t)((value & RF_UPLINK_HEADER_DSCP_MASK) >> RF_UPLINK_HEADER_DSCP_LSB
+										   << 2 |
+				   2);
+		break;
+	default:
+		break;
 	}
 }
 

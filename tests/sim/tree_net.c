@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/uplink_regs.h"
 #include "proto/rf_bytes.h"
 
 #define TIMEOUT 40000u /* of a host, in cycles */
@@ -46,6 +47,20 @@ static void conn_mac(struct bench *b, unsigned int cid, uint64_t mac)
 	conn_write(b, cid, RF_CONN_PEER_MAC_LO, (uint32_t)mac);
 }
 
+static void uplink_registers(struct bench *b, unsigned int group, const struct rf_model_uplink *up)
+{
+	uint32_t base = RF_UPLINK_BASE + group * RF_UPLINK_STRIDE;
+	uint32_t place = RF_UPLINK_PLACE_ON_MASK | up->lane << RF_UPLINK_PLACE_LANE_LSB | up->port;
+
+	bench_write(b, base + RF_UPLINK_PLACE, place);
+	bench_write(b, base + RF_UPLINK_WINDOW, up->window);
+	bench_write(b, base + RF_UPLINK_HEADER, up->sport);
+	if (bench_read(b, base + RF_UPLINK_PLACE) != place ||
+	    bench_read(b, base + RF_UPLINK_WINDOW) != up->window ||
+	    bench_read(b, base + RF_UPLINK_HEADER) != up->sport)
+		abort();
+}
+
 /* The uplink's place, before the group is live; c is its connection at the parent. */
 static void start_uplink(struct tree *t, unsigned int box, const struct bench_conn *c)
 {
@@ -65,7 +80,11 @@ static void start_uplink(struct tree *t, unsigned int box, const struct bench_co
 	conn_write(b, cid, RF_CONN_INIT, 1);
 	if (!bench_entry(b, 2, box_ip(parent, c->port), c->ack_qpn, cid, RF_STATE_LIVE))
 		wrong(t, "box %u: no entry", box);
-	rf_model_set_uplink(b->e, box, &up);
+	/* By the registers at every other box. */
+	if (box % 2 == 0)
+		rf_model_set_uplink(b->e, box, &up);
+	else
+		uplink_registers(b, box, &up);
 }
 
 /* The address and MAC of a rank that is a box, at its parent. */
@@ -78,10 +97,12 @@ static void child_rank(struct tree *t, unsigned int parent, struct bench_conn *c
 	c->src_mac = box_mac(box, bc->up_port);
 	conn_write(b, c->cid, RF_CONN_SRC_IP, c->src_ip);
 	conn_write(b, c->cid, RF_CONN_PEER_IP, c->src_ip);
-	conn_mac(b, c->cid, c->src_mac);
+	conn_write(b, c->cid, RF_CONN_PEER_MAC_HI,
+		   RF_CONN_PEER_MAC_HI_MIRROR_MASK | RF_CONN_PEER_MAC_HI_SELECTIVE_MASK |
+			   (uint32_t)(c->src_mac >> 32));
+	conn_write(b, c->cid, RF_CONN_PEER_MAC_LO, (uint32_t)c->src_mac);
 	if (!bench_entry(b, 2, c->src_ip, c->ack_qpn, c->cid, RF_STATE_LIVE))
 		wrong(t, "box %u: no entry", parent);
-	rf_model_set_selective(b->e, c->cid, true);
 }
 
 static void add_host(struct tree *t, unsigned int box, unsigned int r)

@@ -11,7 +11,8 @@ static uint32_t shape(const struct fw_box *b)
 	return b->ports | b->lanes << 8 | b->width64 << 16 | b->hash_bits << 20 |
 	       (b->selective ? 1u << 26 : 0u) | (b->lag ? 1u << 27 : 0u) |
 	       (b->mirror ? RF_SHAPE_MIRROR_MASK : 0u) |
-	       (b->directed ? RF_SHAPE_DIRECTED_MASK : 0u);
+	       (b->directed ? RF_SHAPE_DIRECTED_MASK : 0u) |
+	       (b->uplinks ? RF_SHAPE_UPLINK_MASK : 0u);
 }
 
 static bool group_error(const struct fw_box *b)
@@ -97,6 +98,10 @@ static uint32_t box_read(void *arg, uint32_t addr)
 	if (addr < RF_GROUP_BASE + RF_GROUP_COUNT * RF_GROUP_STRIDE)
 		return b->group[(addr - RF_GROUP_BASE) / RF_GROUP_STRIDE]
 			       [(addr - RF_GROUP_BASE) % RF_GROUP_STRIDE / 4];
+	if (b->uplinks && addr >= RF_UPLINK_BASE &&
+	    addr < RF_UPLINK_BASE + RF_UPLINK_COUNT * RF_UPLINK_STRIDE)
+		return b->uplink[(addr - RF_UPLINK_BASE) / RF_UPLINK_STRIDE]
+				[(addr - RF_UPLINK_BASE) % RF_UPLINK_STRIDE / 4];
 	if (addr >= RF_PUNT_DATA && addr < RF_PUNT_DATA + RF_PUNT_DATA_BYTES)
 		return rf_get_le32(b->punt[b->punt_head].data + (addr - RF_PUNT_DATA));
 	if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + RF_CONN_COUNT * RF_CONN_STRIDE)
@@ -346,6 +351,16 @@ static void write_conn(struct fw_box *b, unsigned int cid, uint32_t offset, uint
 		r[offset / 4] = value;
 }
 
+static void write_uplink(struct fw_box *b, unsigned int group, uint32_t offset, uint32_t value)
+{
+	if (b->group[group][0] & 1u)
+		b->fault = "an uplink of a live group written";
+	if (offset > RF_UPLINK_HEADER)
+		b->fault = "a read-only register of an uplink written";
+	else
+		b->uplink[group][offset / 4] = value;
+}
+
 static void box_write(void *arg, uint32_t addr, uint32_t value)
 {
 	struct fw_box *b = arg;
@@ -363,6 +378,10 @@ static void box_write(void *arg, uint32_t addr, uint32_t value)
 	else if (addr >= RF_CONN_BASE && addr < RF_CONN_BASE + RF_CONN_COUNT * RF_CONN_STRIDE)
 		write_conn(b, (addr - RF_CONN_BASE) / RF_CONN_STRIDE,
 			   (addr - RF_CONN_BASE) % RF_CONN_STRIDE, value);
+	else if (b->uplinks && addr >= RF_UPLINK_BASE &&
+		 addr < RF_UPLINK_BASE + RF_UPLINK_COUNT * RF_UPLINK_STRIDE)
+		write_uplink(b, (addr - RF_UPLINK_BASE) / RF_UPLINK_STRIDE,
+			     (addr - RF_UPLINK_BASE) % RF_UPLINK_STRIDE, value);
 	else
 		b->fault = "write to an address without a register";
 }

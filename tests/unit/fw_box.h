@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/uplink_regs.h"
 #include "firmware/core/fw.h"
 #include "firmware/target/linux/hal.h"
 #include "rf_regs.h"
@@ -37,8 +38,8 @@ struct fw_box {
 	/* shape */
 	unsigned int ports, lanes, width64, hash_bits, groups, bank_log2, hdr_log2, mtu_log2;
 	bool fp16, selective, lag;
-	bool mirror, directed; /* not in the default shape; before the start */
-	uint32_t types;        /* TYPES */
+	bool mirror, directed, uplinks; /* not in the default shape; before the start */
+	uint32_t types;                 /* TYPES */
 	/* state */
 	uint64_t cycle;
 	uint32_t ctrl, hold_ports, mac_hi, mac_lo, ip, high;
@@ -49,6 +50,7 @@ struct fw_box {
 	struct fw_box_entry table[2][1u << FW_BOX_HASH_MAX];
 	uint32_t group[RF_GROUP_COUNT][16];
 	uint32_t conn[RF_CONN_COUNT][16];
+	uint32_t uplink[RF_UPLINK_COUNT][8];
 	uint32_t counter[8][128];
 	uint32_t inject_word[256];
 	/*

@@ -394,7 +394,7 @@ static void test_fields(void **state)
 			BAD(r.u.join.flags,
 			    (uint16_t)(RF_CTL_J_MIRROR | RF_CTL_J_DIRECTED | 1u << bit),
 			    RF_CTL_R_FIELD, 8);
-	BAD(r.u.join.flags, RF_CTL_J_MIRROR | 0x2000u, RF_CTL_R_FIELD, 8);
+	BAD(r.u.join.flags, RF_CTL_J_MIRROR | 0x8000u, RF_CTL_R_FIELD, 8);
 	BAD(r.u.join.op, 6, RF_CTL_R_FIELD, 3);
 	for (unsigned int op = 3; op < 6; op++) {
 		BAD(r.u.join.op, (uint8_t)op, RF_CTL_R_FIELD, 3);

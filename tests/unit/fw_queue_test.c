@@ -234,7 +234,7 @@ static void test_join(void **state)
 	expect_time(500 + 3 * MS);
 	rd(RF_IRQ, RF_IRQ_PUNT_MASK);
 	expect_punt(frame, len, 1);
-	wr(RF_INJECT, (42 + RF_CTL_HEADER + 32) | 1u << 24);
+	wr(RF_INJECT, (42 + RF_CTL_HEADER + 36) | 1u << 24);
 	rd(RF_PUNT_STATUS, 0);
 	rd(RF_HELD_KEY, 0);
 	rd(RF_PUNT_STATUS, 0);

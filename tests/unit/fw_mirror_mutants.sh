@@ -36,7 +36,7 @@ mutant type-not-built join.c "if (!(fw->types >> j->dtype & 1u))" "if (0)"
 mutant mirror-not-built join.c "if (!fw->mirror && is_mirror(j))" "if (0)"
 mutant directed-not-built join.c "if (!fw->directed && (j->flags & RF_CTL_J_DIRECTED))" "if (0)"
 # quotas
-mutant one-entry keys.c "return (uint32_t)g->ranks + g->doubles;" "return g->ranks;"
+mutant one-entry keys.c "return (uint32_t)g->ranks + g->doubles +" "return (uint32_t)g->ranks +"
 mutant ring-beside-mirror join.c "	return left.entries > 0;" "	return true;"
 # hardware
 mutant no-entry place.c "rf_fw_key(RF_FW_ROLE_MIRROR, m->qpn),

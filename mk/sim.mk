@@ -20,7 +20,7 @@ SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trac
 # Virtual time.
 FABRIC_LIBS   := rf-fabric rf-member client collective roce $(SIM_BOX_LIBS) rf-store rf-config rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
-$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c ranks.c frame.c link.c router.c timeline.c check.c check_hosts.c wake.c nic.c store.c result.c member.c end.c resume.c job.c program.c host.c box.c create.c nonsense.c fabric.c leak.c plan.c plan_form.c plan_run.c plan_judge.c world.c world_net.c world_box.c world_host.c world_check.c)))
+$(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c ranks.c frame.c link.c router.c timeline.c check.c check_hosts.c wake.c nic.c store.c result.c member.c end.c resume.c job.c program.c host.c box.c create.c nonsense.c fabric.c leak.c tree.c plan.c plan_form.c plan_run.c plan_judge.c world.c world_net.c world_box.c world_host.c world_check.c)))
 $(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c tools/sim_collective.c tools/sim_report.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
 $(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
@@ -28,6 +28,7 @@ $(eval $(call c_test,world,tests/sim/world.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_hosts,tests/sim/fabric_hosts.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_wide,tests/sim/fabric_wide.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_mirror,tests/sim/fabric_mirror.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_test,fabric_tree,tests/sim/fabric_tree.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_restart,tests/sim/fabric_restart.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_restart))
 $(eval $(call test,fabric_restart,$(BUILD)/tests/fabric_restart,$(BUILD)/tests/fabric_restart))
 $(eval $(call c_link,fabric_fallback,tests/sim/fabric_fallback.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_fallback))
@@ -116,6 +117,8 @@ $(eval $(call test,wave,$(PYTHON) tests/sim/wave.py $(BUILD)/bin/ringfold-sim,$(
 $(eval $(call test,wave-view,$(PYTHON) -B tests/sim/wave_view.py $(BUILD)/bin/ringfold-sim,$(BUILD)/bin/ringfold-sim $(BUILD)/vl/box-p2-l1-w64-trace.so))
 $(eval $(call bench,fabric,$(BUILD)/tests/bench_fabric $(BENCH_OUT),$(BUILD)/tests/bench_fabric $(call rtl_box,4,1,512) $(call rtl_box,8,1,512)))
 $(eval $(call test,isolation,$(BUILD)/tests/isolation 4,$(BUILD)/tests/isolation))
+$(eval $(call c_link,bench_tree,tests/sim/bench_tree.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS),,$(BUILD)/tests/bench_tree))
+$(eval $(call bench,tree,$(BUILD)/tests/bench_tree $(BENCH_OUT),$(BUILD)/tests/bench_tree))
 $(eval $(call bench,directed,$(BUILD)/tests/bench_directed $(BENCH_OUT) rtl,$(BUILD)/tests/bench_directed $(RTL_DEEP)))
 $(eval $(call bench,world,$(BUILD)/tests/bench_world $(BENCH_OUT) model,$(BUILD)/tests/bench_world))
 $(eval $(call bench,world-rtl,$(BUILD)/tests/bench_world $(BENCH_OUT) rtl,$(BUILD)/tests/bench_world $(RTL_DEEP)))

@@ -357,7 +357,13 @@ static void add_error(struct line *l, const struct rf_client *c)
 		add_busy(l, c);
 		break;
 	case RF_CLIENT_E_RESET:
-		add(l, "the box was reset or restarted: the group no longer exists; join again");
+		add(l, "the box ");
+		/* Another one of the tree. */
+		if (c->have_failed && c->failed.other.box_ip) {
+			add_ip(l, c->failed.other.box_ip);
+			add(l, " ");
+		}
+		add(l, "was reset or restarted: the group no longer exists; join again");
 		break;
 	case RF_CLIENT_E_REFUSED:
 	case RF_CLIENT_E_GROUP:

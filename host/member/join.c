@@ -44,12 +44,17 @@ static void client_start(struct rf_member *m, uint64_t now)
 		.shift = cfg->flags & RF_CTL_J_SHIFTED ? RF_CTL_SHIFT : 0,
 		.lease_ms = cfg->lease_ms,
 		.deadline_ms = cfg->join_ms,
+		.above = (uint8_t)cfg->above,
 	};
 
 	/*
 	 * A request for fewer slots is a different group: late copies of the first JOIN must not
 	 * match. The token stays the same for all repeats: a late copy may be accepted instead.
 	 */
+	if (cfg->above)
+		join.flags |= RF_CTL_J_UPLINK;
+	for (unsigned int i = 0; i < cfg->above; i++)
+		join.up[i] = cfg->up[i];
 	c.group = (uint16_t)(cfg->number * 2 + (m->step == RF_STEP_BOX_FEWER));
 	c.rank = (uint16_t)cfg->rank;
 	rf_client_init(&m->client, &c);

@@ -103,6 +103,9 @@ struct rf_member_cfg {
 	/* the box */
 	struct rf_client_cfg client; /* all except group and rank */
 	uint32_t lease_ms, join_ms;  /* of the JOIN */
+	/* the boxes above the one of these ranks: the chain of the JOIN */
+	unsigned int above;
+	struct rf_ctl_uplink up[RF_CTL_ABOVE_MAX];
 	/* the connections */
 	unsigned int mtu;
 	uint32_t ring_window; /* packets in flight without a box */

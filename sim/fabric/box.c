@@ -23,6 +23,8 @@ struct rf_box {
 	struct rf_fabric *f;
 	const struct rf_engine_ops *ops;
 	struct rf_engine *engine;
+	unsigned number;
+	unsigned first; /* number of its first port among those of all boxes */
 	struct rf_engine_cfg cfg;
 	uint64_t period; /* ps */
 	uint64_t base;   /* ps: time of the engine's cycle 0 */
@@ -84,16 +86,16 @@ static void box_tx(void *arg, unsigned port, const uint8_t *data, size_t len, ui
 
 	if (!frame)
 		return;
-	rf_fabric_trace(f, rf_box_time(b), true, port, RF_PCAPNG_OUT, data, len);
+	rf_fabric_trace(f, rf_box_time(b), true, b->first + port, RF_PCAPNG_OUT, data, len);
 	if (start + wire < end)
 		start = end - wire;
-	rf_link_send(f, rf_link_get(f, true, port, true), start, frame);
+	rf_link_send(f, rf_link_get(f, true, b->first + port, true), start, frame);
 }
 
 static bool box_tx_ready(void *arg, unsigned port, uint64_t cycle)
 {
 	struct rf_box *b = arg;
-	const struct rf_link *l = rf_link_get(b->f, true, port, true);
+	const struct rf_link *l = rf_link_get(b->f, true, b->first + port, true);
 	uint64_t now = cycle_time(b, cycle);
 
 	return l->free_at <= now || l->free_at - now <= b->fifo;
@@ -170,14 +172,15 @@ static int start(struct rf_box *b, char *why, size_t room)
 		return -1;
 	rf_fw_cfg_default(&fw);
 	memcpy(fw.mac, rf_fabric_box_mac, sizeof(fw.mac));
-	fw.ip = rf_fabric_box_ip();
+	fw.mac[4] = (uint8_t)b->number;
+	fw.ip = rf_fabric_tree_ip(b->number);
 	/*
 	 * Derived from the seed, so that a run can be repeated; different after each restart of the
 	 * box.
 	 */
 	fw.epoch = ++b->epoch;
 	rf_put_be64(fw.salt, b->f->cfg.seed);
-	rf_put_be64(fw.salt + 8, b->epoch);
+	rf_put_be64(fw.salt + 8, (uint64_t)b->number << 32 | b->epoch);
 	fw.hold_ms = (uint32_t)b->f->cfg.hold_ms;
 	if (b->f->cfg.mirror) /* nobody else is there who could have the ports' addresses */
 		fw.probe_ms = 0;
@@ -201,7 +204,7 @@ static int start(struct rf_box *b, char *why, size_t room)
 	return 0;
 }
 
-struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
+struct rf_box *rf_box_create(struct rf_fabric *f, unsigned number, char *why, size_t room)
 {
 	const struct rf_fabric_cfg *cfg = &f->cfg;
 	struct rf_box *b = calloc(1, sizeof(*b));
@@ -211,6 +214,8 @@ struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room)
 		return NULL;
 	}
 	b->f = f;
+	b->number = number;
+	b->first = number * cfg->ports;
 	b->ops = cfg->engine;
 	rf_shape_cfg(&b->cfg, cfg->ports, cfg->lanes, cfg->width);
 	if (cfg->wide)
@@ -259,7 +264,8 @@ void rf_box_reset(struct rf_box *b)
 
 void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame)
 {
-	rf_fabric_trace(b->f, b->f->now, true, port, RF_PCAPNG_IN, frame->data, frame->len);
+	rf_fabric_trace(b->f, b->f->now, true, b->first + port, RF_PCAPNG_IN, frame->data,
+			frame->len);
 	if (!b->ops->rx(b->engine, port, frame->data, frame->len, frame->bad))
 		b->f->stats.mac_overflow++;
 	rf_frame_free(b->f, frame);
@@ -387,7 +393,12 @@ uint32_t rf_box_read(struct rf_box *b, uint32_t addr)
 
 void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s)
 {
-	s->instructions = rf_sim_fw_instructions(b->fw);
-	s->cycles = b->cycles_before + b->ops->cycle(b->engine);
-	s->cycles_evaluated = b->evaluated_before + b->ops->evaluated(b->engine);
+	s->instructions += rf_sim_fw_instructions(b->fw);
+	s->cycles += b->cycles_before + b->ops->cycle(b->engine);
+	s->cycles_evaluated += b->evaluated_before + b->ops->evaluated(b->engine);
+}
+
+const struct rf_fw *rf_box_fw(const struct rf_box *b)
+{
+	return rf_sim_fw_native(b->fw);
 }

@@ -7,6 +7,7 @@
 
 struct rf_check {
 	const struct rf_fabric_cfg *cfg;
+	struct rf_fabric *tree; /* NULL: one box */
 	/* The sums of a call are computed once and used for all ranks. */
 	unsigned first; /* first rank of the group */
 	unsigned key;
@@ -25,6 +26,11 @@ struct rf_check *rf_check_create(const struct rf_fabric_cfg *cfg)
 	c->cfg = cfg;
 	c->key = UINT32_MAX;
 	return c;
+}
+
+void rf_check_tree(struct rf_check *c, struct rf_fabric *f)
+{
+	c->tree = f;
 }
 
 void rf_check_destroy(struct rf_check *c)
@@ -128,9 +134,12 @@ static int make_reference(struct rf_check *c, const struct rf_place *places, uns
 {
 	char *inputs[RF_FABRIC_RANKS] = {NULL};
 	size_t bytes = bytes_of(call);
-	unsigned ranks = rf_fabric_size(c->cfg);
+	unsigned ranks = c->tree ? c->cfg->ranks : rf_fabric_size(c->cfg);
 	int err = -1;
 
+	/* All groups of a tree have the same sum. */
+	if (c->tree)
+		first = 0;
 	if (has_reference(c, first, key, call))
 		return 0;
 	free(c->expect);
@@ -143,11 +152,15 @@ static int make_reference(struct rf_check *c, const struct rf_place *places, uns
 		rf_check_fill(c, first + r, key, call, inputs[r]);
 	}
 	c->call = *call;
-	if (c->cfg->schedule != RF_RUN_BOX)
+	if (c->cfg->schedule != RF_RUN_BOX) {
 		rf_check_hosts(c->cfg, call, inputs, c->expect);
-	else if (rf_order_reduce(call->type, call->op, ranks, places, (const void *const *)inputs,
-				 c->expect, (size_t)call->count) != 0)
+	} else if (c->tree) {
+		if (rf_tree_sum(c->tree, call, inputs, c->expect) != 0)
+			goto out;
+	} else if (rf_order_reduce(call->type, call->op, ranks, places, (const void *const *)inputs,
+				   c->expect, (size_t)call->count) != 0) {
 		goto out;
+	}
 	c->first = first;
 	c->key = key;
 	err = 0;

@@ -80,6 +80,12 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 	    (c->plain || c->transparent || c->fallback != RF_FALLBACK_NONE))
 		return "mirror connections and directed groups: expected no foreign endpoints, not "
 		       "transparent, no fallback";
+	if (c->leaves > RF_FABRIC_LEAVES)
+		return "boxes: expected at most 8 below one";
+	if (c->leaves && (c->groups != c->leaves || !c->mirror || !c->directed || c->store ||
+			  c->router || c->pcapng_dir || c->timeline || c->start_index))
+		return "a tree of boxes: expected a group at each, mirror connections, directed "
+		       "groups, no store, no router, no captures";
 	if (c->router && !c->mirror)
 		return "a router: expected mirror connections";
 	for (unsigned r = 0; r < c->ranks; r++)
@@ -148,7 +154,8 @@ static int open_traces(struct rf_fabric *f, char *why, size_t room)
 
 static int make_links(struct rf_fabric *f)
 {
-	unsigned n = 2 * (f->cfg.ranks + f->cfg.ports);
+	unsigned ports = rf_fabric_box_ports(f);
+	unsigned n = 2 * (f->cfg.ranks + ports);
 
 	f->links = calloc(n, sizeof(*f->links));
 	if (!f->links)
@@ -160,8 +167,8 @@ static int make_links(struct rf_fabric *f)
 		l->box = i >= 2 * f->cfg.ranks;
 		if (l->box)
 			k -= 2 * f->cfg.ranks;
-		l->up = k < (l->box ? f->cfg.ports : f->cfg.ranks);
-		l->port = k % (l->box ? f->cfg.ports : f->cfg.ranks);
+		l->up = k < (l->box ? ports : f->cfg.ranks);
+		l->port = k % (l->box ? ports : f->cfg.ranks);
 		l->faults = l->box ? f->cfg.box_links : f->cfg.host_links;
 		l->rate = !l->box && f->cfg.host_rate ? f->cfg.host_rate : f->cfg.rate;
 		l->rng = rf_rng_make(f->cfg.seed, UINT64_C(1) << 32 | i);
@@ -177,7 +184,7 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 	snprintf(why, room, "out of memory");
 	if (!box)
 		cfg->ports = 0;
-	if (rf_switch_init(&f->sw, cfg->ranks, cfg->ports) != 0 || make_links(f) != 0)
+	if (rf_switch_init(&f->sw, cfg->ranks, rf_fabric_box_ports(f)) != 0 || make_links(f) != 0)
 		return -1;
 	if (cfg->router)
 		rf_router_start(f);
@@ -193,11 +200,16 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 	if (!f->hosts || !f->peers || !f->mirrors || !f->check || rf_stores_create(f) != 0 ||
 	    open_traces(f, why, room) != 0)
 		return -1;
-	if (box) {
-		f->box = rf_box_create(f, why, room);
-		if (!f->box)
+	while (box && f->box_count <= cfg->leaves) {
+		struct rf_box *b = rf_box_create(f, f->box_count, why, room);
+
+		if (!b)
 			return -1;
+		f->boxes[f->box_count++] = b;
+		f->box = f->boxes[0];
 	}
+	if (cfg->leaves)
+		rf_check_tree(f->check, f);
 	for (unsigned r = 0; r < cfg->ranks; r++) {
 		if (box && cfg->port_of_rank[r] >= cfg->ports)
 			cfg->port_of_rank[r] = (uint8_t)(r % cfg->ports);
@@ -257,7 +269,8 @@ void rf_fabric_destroy(struct rf_fabric *f)
 	free(f->peers);
 	free(f->mirrors);
 	rf_stores_destroy(f);
-	rf_box_destroy(f->box);
+	for (unsigned i = 0; i < f->box_count; i++)
+		rf_box_destroy(f->boxes[i]);
 	rf_check_destroy(f->check);
 	free(f->links);
 	rf_timeline_finish(&f->timeline, f->cfg.who);

@@ -58,7 +58,7 @@ static void arrive(struct rf_fabric *f, const struct rf_link *l, struct rf_frame
 	else if (!l->box)
 		rf_host_frame(f->hosts[l->port], frame);
 	else if (f->box)
-		rf_box_frame(f->box, l->port, frame);
+		rf_box_frame(f->boxes[l->port / f->cfg.ports], l->port % f->cfg.ports, frame);
 	else
 		rf_frame_free(f, frame);
 }
@@ -85,6 +85,53 @@ static void handle(struct rf_fabric *f, const struct rf_event *e)
 }
 
 /*
+ * Advances the box that is behind all others towards a time. False: all are there. No further than
+ * what another box may still send can arrive: a link's delay after that box's next activity.
+ */
+static bool run_boxes(struct rf_fabric *f, uint64_t until)
+{
+	struct rf_box *last = NULL;
+
+	for (unsigned i = 0; i < f->box_count; i++)
+		if (rf_box_time(f->boxes[i]) < (last ? rf_box_time(last) : until))
+			last = f->boxes[i];
+	if (!last)
+		return false;
+	for (unsigned i = 0; i < f->box_count; i++) {
+		uint64_t at = f->boxes[i] == last ? UINT64_MAX : rf_box_next(f->boxes[i]);
+
+		if (at == UINT64_MAX)
+			continue;
+		if (at < rf_box_time(f->boxes[i]))
+			at = rf_box_time(f->boxes[i]);
+		at += f->cfg.delay_ns * RF_PS_PER_NS;
+		until = at < until ? at : until;
+	}
+	rf_box_run(last, until);
+	return true;
+}
+
+/* Whether the firmware of a box has work to do before this time; does it. */
+static bool run_firmware(struct rf_fabric *f, uint64_t until)
+{
+	for (unsigned i = 0; i < f->box_count; i++) {
+		if (!rf_box_firmware_due(f->boxes[i]) || rf_box_time(f->boxes[i]) >= until)
+			continue;
+		rf_box_firmware(f->boxes[i]);
+		return true;
+	}
+	return false;
+}
+
+static bool boxes_idle(const struct rf_fabric *f)
+{
+	for (unsigned i = 0; i < f->box_count; i++)
+		if (rf_box_next(f->boxes[i]) != UINT64_MAX)
+			return false;
+	return true;
+}
+
+/*
  * Handles one event, or advances the box towards the next one, never beyond until. False if nothing
  * is left to do before that time. The caller runs the firmware.
  */
@@ -95,10 +142,8 @@ static bool advance(struct rf_fabric *f, uint64_t until)
 
 	if (next > until)
 		next = until;
-	if (f->box && rf_box_time(f->box) < next) {
-		rf_box_run(f->box, next);
+	if (run_boxes(f, next))
 		return true;
-	}
 	if (rf_events_next(&f->events) > until || !rf_events_take(&f->events, &e))
 		return false;
 	handle(f, &e);
@@ -123,12 +168,9 @@ int rf_fabric_run_until(struct rf_fabric *f, uint64_t until_ns, bool (*stop)(voi
 	while (!f->failed && f->active > 0) {
 		if (stop && stop(arg))
 			return 0;
-		if (f->box && rf_box_firmware_due(f->box) && rf_box_time(f->box) < until) {
-			rf_box_firmware(f->box);
+		if (run_firmware(f, until))
 			continue;
-		}
-		if (!f->guest && rf_events_next(&f->events) == UINT64_MAX &&
-		    (!f->box || rf_box_next(f->box) == UINT64_MAX)) {
+		if (!f->guest && rf_events_next(&f->events) == UINT64_MAX && boxes_idle(f)) {
 			rf_fabric_fail(f,
 				       "deadlock: no event is left, but not all ranks have ended");
 			break;
@@ -154,9 +196,7 @@ int rf_fabric_settle(struct rf_fabric *f, uint64_t until_ns)
 	}
 	until = until_ns * RF_PS_PER_NS;
 	while (!f->failed) {
-		if (f->box && rf_box_firmware_due(f->box) && rf_box_time(f->box) < until)
-			rf_box_firmware(f->box);
-		else if (!advance(f, until))
+		if (!run_firmware(f, until) && !advance(f, until))
 			break;
 	}
 	if (f->now < until)
@@ -255,8 +295,8 @@ void rf_fabric_stats(const struct rf_fabric *f, struct rf_fabric_stats *s)
 		rf_host_stats(f->hosts[r], s);
 		s->rule_hits += f->sw.port[r].rule_hits;
 	}
-	if (f->box)
-		rf_box_stats(f->box, s);
+	for (unsigned i = 0; i < f->box_count; i++)
+		rf_box_stats(f->boxes[i], s);
 }
 
 bool rf_fabric_captured(struct rf_fabric *f)
@@ -340,6 +380,16 @@ void rf_fabric_box_reset(struct rf_fabric *f)
 		rf_box_reset(f->box);
 }
 
+void rf_fabric_tree_reset(struct rf_fabric *f, unsigned box)
+{
+	rf_box_reset(f->boxes[box]);
+}
+
+const struct rf_fw *rf_fabric_firmware(const struct rf_fabric *f, unsigned box)
+{
+	return box < f->box_count ? rf_box_fw(f->boxes[box]) : NULL;
+}
+
 void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up,
 			   const struct rf_faults *down)
 {
@@ -349,7 +399,7 @@ void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_f
 
 void rf_fabric_links(struct rf_fabric *f, const struct rf_faults *host, const struct rf_faults *box)
 {
-	for (unsigned i = 0; i < 2 * (f->cfg.ranks + f->cfg.ports); i++)
+	for (unsigned i = 0; i < 2 * (f->cfg.ranks + rf_fabric_box_ports(f)); i++)
 		f->links[i].faults = f->links[i].box ? *box : *host;
 }
 

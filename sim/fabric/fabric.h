@@ -32,6 +32,7 @@
 #define RF_FABRIC_RANKS 512u
 #define RF_FABRIC_GROUP_RANKS 128u
 #define RF_FABRIC_PORTS 8u
+#define RF_FABRIC_LEAVES 8u
 #define RF_NEVER UINT64_MAX
 #define RF_NOBODY UINT32_MAX
 #define RF_USEC UINT64_C(1000)
@@ -82,6 +83,13 @@ struct rf_fabric_cfg {
 	enum rf_sim_fw_kind firmware; /* native, or the image for the box's processor ... */
 	unsigned cpu_khz;             /* ... which executes one instruction per clock */
 	uint64_t hold_ms;             /* hold time of the box after power-on and reset */
+	/*
+	 * A tree of boxes of this shape: one below for each group, and one more above them, to
+	 * which they have uplinks. All groups together are then one group of one job. Needs the
+	 * model, mirror connections and directed groups; not with a store, captures or a router. 0:
+	 * one box.
+	 */
+	unsigned leaves;
 	/* Hosts and network. */
 	unsigned ranks;
 	unsigned groups; /* number of groups of equal size into which the ranks are divided; 0: one
@@ -358,6 +366,8 @@ bool rf_fabric_good(const struct rf_fabric *f);
  * simulated time.
  */
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter);
+/* The native firmware of a box of a tree (the one above has number cfg.leaves), or NULL. */
+const struct rf_fw *rf_fabric_firmware(const struct rf_fabric *f, unsigned box);
 /* Changes that take effect immediately. */
 void rf_fabric_crash(struct rf_fabric *f, unsigned rank);
 /* The rank leaves the group and forgets its connections, whatever its state. */
@@ -371,6 +381,8 @@ int rf_fabric_restart(struct rf_fabric *f, unsigned rank, unsigned life);
 void rf_fabric_freeze(struct rf_fabric *f, unsigned rank, uint64_t ns);
 void rf_fabric_rule(struct rf_fabric *f, unsigned rank, bool on);
 void rf_fabric_box_reset(struct rf_fabric *f);
+/* The same for one box of a tree. */
+void rf_fabric_tree_reset(struct rf_fabric *f, unsigned box);
 /* Another router takes over: what it forwards has another source MAC. */
 void rf_fabric_router_change(struct rf_fabric *f);
 /* Sets new fault values for one rank's host link (loss 1 cuts the cable). */
@@ -436,6 +448,8 @@ uint64_t rf_fabric_wire_free(struct rf_fabric *f, unsigned rank);
  * box 10.0.255.254. */
 uint32_t rf_fabric_ip(unsigned rank);
 uint32_t rf_fabric_box_ip(void);
+/* Of the boxes of a tree; box 0 has the one above. */
+uint32_t rf_fabric_tree_ip(unsigned box);
 uint32_t rf_fabric_router_ip(void);
 
 #endif

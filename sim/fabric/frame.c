@@ -16,6 +16,12 @@ uint32_t rf_fabric_box_ip(void)
 	return 0x0a00fffeu;
 }
 
+uint32_t rf_fabric_tree_ip(unsigned box)
+{
+	/* Each has one address, and the next ones for its ports. */
+	return rf_fabric_box_ip() - 16u * box;
+}
+
 struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t len)
 {
 	struct rf_frame *frame = malloc(sizeof(*frame) + len);

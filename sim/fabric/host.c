@@ -165,7 +165,7 @@ static int make_endpoint(struct rf_host *h)
 
 	rf_host_mac(h->rank, c.mac);
 	c.ip = rf_fabric_ip(h->rank);
-	c.box_ip = rf_fabric_box_ip();
+	c.box_ip = rf_fabric_box_of(&h->f->cfg, h->rank);
 	c.max_qps = 2 * RF_PAIR_QPS; /* of the group, and of a ring that takes over */
 	return roce_endpoint_create(&c, &h->ep) == ROCE_OK ? 0 : -1;
 }

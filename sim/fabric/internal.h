@@ -59,7 +59,11 @@ struct rf_fabric {
 	struct rf_member_peer *peers; /* addresses of all ranks */
 	bool *mirrors;                /* whether they have mirror connections */
 	struct rf_job_store *stores;  /* of each group */
-	struct rf_box *box;
+	struct rf_box *box;           /* of a tree: number 0 */
+	struct rf_box *boxes[RF_FABRIC_LEAVES + 1];
+	unsigned box_count;
+	struct rf_place above[RF_FABRIC_LEAVES]; /* of the boxes below, at the one above */
+	bool above_known[RF_FABRIC_LEAVES];
 	struct rf_check *check;
 	struct rf_pcapng *trace_hosts;
 	struct rf_pcapng *trace_box;
@@ -105,6 +109,18 @@ static inline unsigned rf_fabric_first(const struct rf_fabric_cfg *c, unsigned r
 static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 {
 	return f->now / RF_PS_PER_NS;
+}
+
+/* Ports of all boxes together. */
+static inline unsigned rf_fabric_box_ports(const struct rf_fabric *f)
+{
+	return f->cfg.ports * (f->cfg.leaves ? f->cfg.leaves + 1 : 1);
+}
+
+/* The address of the box of a rank. */
+static inline uint32_t rf_fabric_box_of(const struct rf_fabric_cfg *c, unsigned rank)
+{
+	return rf_fabric_tree_ip(c->leaves ? rank / rf_fabric_size(c) : 0);
 }
 
 /* link.c */
@@ -164,7 +180,7 @@ void rf_stores_destroy(struct rf_fabric *f);
 void rf_host_gone(struct rf_host *h);
 
 /* box.c */
-struct rf_box *rf_box_create(struct rf_fabric *f, char *why, size_t room);
+struct rf_box *rf_box_create(struct rf_fabric *f, unsigned number, char *why, size_t room);
 void rf_box_destroy(struct rf_box *b);
 /* A frame has arrived at a port at the current time; takes ownership. */
 void rf_box_frame(struct rf_box *b, unsigned port, struct rf_frame *frame);
@@ -184,11 +200,20 @@ void rf_box_reset(struct rf_box *b);
 const char *rf_box_leak(struct rf_box *b);
 void rf_box_spoil(struct rf_box *b, enum rf_spoil what);
 uint32_t rf_box_read(struct rf_box *b, uint32_t addr);
+/* Adds its figures. */
 void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s);
+const struct rf_fw *rf_box_fw(const struct rf_box *b);
+
+/* tree.c */
+/* The sum of all ranks of a tree, from their operands: box by box. -1: no box knows the places. */
+int rf_tree_sum(struct rf_fabric *f, const struct rf_fabric_call *call, char *const *inputs,
+		void *out);
 
 /* check.c */
 struct rf_check *rf_check_create(const struct rf_fabric_cfg *cfg);
 void rf_check_destroy(struct rf_check *c);
+/* The sums are those of a tree of boxes. */
+void rf_check_tree(struct rf_check *c, struct rf_fabric *f);
 /* The inputs of a rank for a call. key: different for each of its calls. */
 void rf_check_fill(const struct rf_check *c, unsigned rank, unsigned key,
 		   const struct rf_fabric_call *call, void *to);

@@ -14,7 +14,13 @@ const char *rf_fabric_leak(struct rf_fabric *f)
 	}
 	if (f->frames != 0)
 		return "a frame was never delivered and never dropped";
-	return f->box ? rf_box_leak(f->box) : NULL;
+	for (unsigned i = 0; i < f->box_count; i++) {
+		const char *what = rf_box_leak(f->boxes[i]);
+
+		if (what)
+			return what;
+	}
+	return NULL;
 }
 
 /* A data packet that never reaches the peer. */

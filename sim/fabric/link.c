@@ -16,7 +16,7 @@ uint64_t rf_wire_ps(uint64_t rate, size_t len)
 struct rf_link *rf_link_get(struct rf_fabric *f, bool box, unsigned port, bool up)
 {
 	unsigned base = box ? 2 * f->cfg.ranks : 0;
-	unsigned n = box ? f->cfg.ports : f->cfg.ranks;
+	unsigned n = box ? rf_fabric_box_ports(f) : f->cfg.ranks;
 
 	return &f->links[base + (up ? 0 : n) + port];
 }

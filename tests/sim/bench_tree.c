@@ -1,0 +1,102 @@
+/*
+ * The rate of all-reduces over two levels of boxes (model) with the real firmware, in virtual time:
+ * leaves of three ranks under one box, links of 100 Gb/s and 1 us. Every result is compared.
+ *
+ *	bench_tree FILE [MEGABYTES]
+ *
+ * appends JSON lines to FILE. Exit 4: a figure is below its limit.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/fabric/fabric.h"
+
+#define RATE UINT64_C(100000000000)
+#define RANKS 3u /* of a leaf */
+/* Bytes of a full packet with immediate, with ICRC. */
+#define FRAME(mtu) (14u + 20u + 8u + 12u + 4u + (mtu) + 4u)
+
+static FILE *out;
+static bool failed, missed;
+
+/* One all-reduce after a small one; its time in ns, 0 if the run failed. */
+static uint64_t run(const struct rf_fabric_cfg *c, uint64_t count)
+{
+	struct rf_fabric *f;
+	char why[200];
+	uint64_t ns = 0;
+
+	if (rf_fabric_create(c, &f, why, sizeof(why)) != 0) {
+		fprintf(stderr, "bench_tree: %s\n", why);
+		return 0;
+	}
+	if (rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, 300) != 0 ||
+	    rf_fabric_all(f, RF_STEP_WAIT, 0) != 0 || rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 ||
+	    rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, count) != 0 ||
+	    rf_fabric_all(f, RF_STEP_LEAVE, 0) != 0 || rf_fabric_run(f, 10 * RF_SEC) != 1 ||
+	    !rf_fabric_good(f))
+		fprintf(stderr, "bench_tree: a run is not good: %s %s\n", rf_fabric_why(f),
+			rf_fabric_rank(f, 0)->text);
+	else
+		ns = rf_fabric_op_ns(f, 1);
+	rf_fabric_destroy(f);
+	return ns;
+}
+
+static void rate(unsigned leaves, unsigned mtu, unsigned megabytes)
+{
+	uint64_t count = ((uint64_t)megabytes << 20) / 4 / RANKS * RANKS, ns;
+	double framing = (double)mtu / (FRAME(mtu) + RF_WIRE_OVERHEAD), share;
+	struct rf_fabric_cfg c;
+	char name[120];
+	json_t *o;
+
+	rf_fabric_cfg_init(&c);
+	c.engine = rf_model_engine();
+	c.leaves = c.groups = leaves;
+	c.ranks = RANKS * leaves;
+	c.mirror = c.directed = true;
+	c.lanes = 2;
+	c.rate = RATE;
+	c.mtu = mtu;
+	c.slots = mtu > 1024 ? 128 : 512;
+	ns = run(&c, count);
+	failed |= ns == 0;
+	if (ns == 0)
+		return;
+	share = 100.0 * (double)count * 32 / (double)ns / (RATE * 1e-9) / framing;
+	snprintf(name, sizeof(name),
+		 "model, %u leaves of %u ranks, %u MB, MTU %u: part of the "
+		 "framing limit",
+		 leaves, RANKS, megabytes, mtu);
+	o = json_pack("{ss ss sf ss sf sb sb}", "group", "tree", "name", name, "value", share,
+		      "unit", "%", "limit", 97.0, "must", true, "ok", share >= 97);
+	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	fputc('\n', out);
+	fflush(out);
+	json_decref(o);
+	printf("%s: %.2f %%%s\n", name, share, share < 97 ? ": missed" : "");
+	fflush(stdout);
+	missed |= share < 97;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned megabytes = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 16;
+
+	if (argc < 2 || megabytes == 0) {
+		fprintf(stderr, "usage: bench_tree FILE [MEGABYTES]\n");
+		return 2;
+	}
+	out = fopen(argv[1], "a");
+	if (!out) {
+		perror(argv[1]);
+		return 1;
+	}
+	rate(2, 1024, megabytes);
+	rate(4, 1024, megabytes);
+	if (fclose(out) != 0 || failed)
+		return 1;
+	return missed ? 4 : 0;
+}

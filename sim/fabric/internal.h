@@ -117,11 +117,8 @@ static inline unsigned rf_fabric_box_ports(const struct rf_fabric *f)
 	return f->cfg.ports * (f->cfg.leaves ? f->cfg.leaves + 1 : 1);
 }
 
-/* The address of the box of a rank. */
-static inline uint32_t rf_fabric_box_of(const struct rf_fabric_cfg *c, unsigned rank)
-{
-	return rf_fabric_tree_ip(c->leaves ? rank / rf_fabric_size(c) : 0);
-}
+/* frame.c: the address of the box of a rank. */
+uint32_t rf_fabric_box_of(const struct rf_fabric_cfg *c, unsigned rank);
 
 /* link.c */
 uint64_t rf_wire_ps(uint64_t rate, size_t len);

@@ -2,7 +2,7 @@
 #
 # Libraries, in link order: fw fwlinux (register access by callbacks); client; rfctl; rfproto.
 
-FW_SOURCES := $(addprefix firmware/core/,address.c buddy.c check.c conn.c counters.c fw.c group.c hold.c join.c keys.c log.c member.c net.c nonce.c place.c reply.c request.c send.c stall.c status.c uplink.c uplink_net.c watch.c)
+FW_SOURCES := $(addprefix firmware/core/,address.c buddy.c check.c conn.c counters.c fw.c group.c hold.c join.c judge.c keys.c log.c member.c net.c nonce.c place.c reply.c request.c send.c stall.c status.c uplink.c uplink_life.c uplink_send.c watch.c)
 
 CTL_SOURCES := $(addprefix proto/,rf_ctl.c rf_ctl_pages.c rf_ctl_frame.c rf_ctl_text.c)
 $(eval $(call c_lib,rfctl,$(CTL_SOURCES)))

@@ -480,15 +480,24 @@ void rf_fw_group_settle(struct rf_fw *fw)
 	fw->settling = any;
 }
 
+/* The deadline of a group is over. */
+static void late(struct rf_fw *fw, struct rf_fw_group *g)
+{
+	struct rf_ctl_failed f = {.reason = RF_CTL_R_MISSING_RANKS};
+
+	if (!rf_fw_uplink_late(fw, g, &f))
+		f.rank = (uint16_t)first_missing(g);
+	rf_fw_group_fail(fw, g, (enum rf_ctl_reason)f.reason, f.rank, 0, 0);
+}
+
 /* Timers of one group; returns the time of the next one. */
 static uint64_t tick(struct rf_fw *fw, struct rf_fw_group *g)
 {
 	/* Most groups, most of the time. */
 	if (g->live && fw->now_ms < g->look_ms)
 		return g->look_ms;
-	if (g->state == RF_CTL_S_JOINING && fw->now_ms >= g->deadline_ms &&
-	    !rf_fw_uplink_late(fw, g))
-		rf_fw_group_fail(fw, g, RF_CTL_R_MISSING_RANKS, first_missing(g), 0, 0);
+	if (g->state == RF_CTL_S_JOINING && fw->now_ms >= g->deadline_ms)
+		late(fw, g);
 	if (rf_fw_group_active(g)) {
 		if (fw->now_ms >= g->look_ms) {
 			leases(fw, g);

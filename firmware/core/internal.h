@@ -267,6 +267,8 @@ uint64_t rf_fw_stall_tick(struct rf_fw *fw);
 
 /* ---- keys.c: limits of a job's key ---- */
 
+/* The secret of a job's key, or NULL; zeros in an open lab. */
+const uint8_t *rf_fw_keys_secret(const struct rf_fw *fw, uint64_t job);
 /* A job's entry in the key table, or NULL. */
 const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job);
 /* What a job holds now, and its limits (or RF_CTL_NO_LIMIT). */
@@ -347,6 +349,35 @@ struct rf_fw_group *rf_fw_request_group(struct rf_fw *fw, const struct rf_ctl_he
 /* A job's group of this number: the active one, otherwise the one that ended last; or NULL. */
 struct rf_fw_group *rf_fw_group_named(struct rf_fw *fw, uint64_t job, unsigned int number);
 
+/* ---- judge.c: the fields of JOIN ---- */
+
+static inline bool rf_fw_is_mirror(const struct rf_ctl_join *j)
+{
+	return (j->flags & RF_CTL_J_MIRROR) != 0;
+}
+
+/* The uplink of another box: its successor's address is the epoch of that box. */
+static inline bool rf_fw_is_leaf(const struct rf_ctl_join *j)
+{
+	return (j->flags & RF_CTL_J_LEAF) != 0;
+}
+
+/* Instead of a successor a mirror rank may name the MAC to which its results go. */
+static inline bool rf_fw_names_mac(const struct rf_ctl_join *j)
+{
+	return rf_fw_is_mirror(j) && !rf_fw_is_leaf(j) && (j->peer_ip | j->peer_qpn) != 0;
+}
+
+/* Reasons to refuse a JOIN that do not depend on a group. */
+enum rf_ctl_reason rf_fw_judge_alone(const struct rf_fw *fw, const struct rf_ctl_header *h,
+				     const struct rf_ctl_join *j, uint32_t *detail);
+/* Those that depend on the group that it names. */
+enum rf_ctl_reason rf_fw_judge_group(struct rf_fw *fw, const struct rf_fw_group *g,
+				     const struct rf_ctl_header *h, const struct rf_ctl_join *j);
+/* Whether the key of the job may register source address and port. */
+enum rf_ctl_reason rf_fw_speaks_for(const struct rf_fw *fw, const struct rf_fw_request *q,
+				    const struct rf_ctl_join *j);
+
 /* ---- join.c ---- */
 
 bool rf_fw_join(struct rf_fw *fw, const struct rf_fw_request *q);
@@ -395,8 +426,6 @@ bool rf_fw_send_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp 
 
 /* ---- net.c: punt, inject, ARP, ICMP, control frames ---- */
 
-/* The key of a job, or NULL. */
-const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job);
 /* Handles one punted frame. False if there is none, or if its answer cannot be sent yet. */
 bool rf_fw_net_punt(struct rf_fw *fw);
 /* Whether a punted frame waits. */
@@ -491,27 +520,35 @@ void rf_fw_uplink_begin(struct rf_fw *fw, struct rf_fw_group *g);
 bool rf_fw_uplink_leave(struct rf_fw *fw, struct rf_fw_group *g);
 /* The group has failed. */
 void rf_fw_uplink_fail(struct rf_fw *fw, const struct rf_fw_group *g);
-/* The deadline of a group is over while it waits for its parent. False: it waits for own ranks. */
-bool rf_fw_uplink_late(struct rf_fw *fw, struct rf_fw_group *g);
-/* A signed answer of the parent has been decoded to fw->reply. */
-void rf_fw_uplink_answer(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_ctl_header *h);
-/* The parent refuses without a tag: REFUSALS in a row are believed. */
-void rf_fw_uplink_unsigned(struct rf_fw *fw, struct rf_fw_group *g, enum rf_ctl_reason why,
-			   uint32_t detail);
-/* Timer; returns the next one in ms. */
-uint64_t rf_fw_uplink_tick(struct rf_fw *fw);
-/* Whether an ABORT still has to be sent for the first time. */
-bool rf_fw_uplink_busy(const struct rf_fw *fw);
+/*
+ * The deadline of a group is over. True: it waits for its parent, and fails with *f. False: it
+ * waits for own ranks.
+ */
+bool rf_fw_uplink_late(struct rf_fw *fw, struct rf_fw_group *g, struct rf_ctl_failed *f);
+/* What a group that ends for a reason of the parent, or of a box beyond it, tells its ranks. */
+void rf_fw_uplink_blame(struct rf_fw *fw, struct rf_fw_group *g, const struct rf_ctl_failed *f);
+/* A new membership, with a new queue pair. */
+void rf_fw_uplink_ask(struct rf_fw *fw, struct rf_fw_uplink *u);
+#define RF_FW_UPLINK_RETRY_MS 20u /* the first repetition; doubled each time */
+/* Its next transmission is due now. */
+void rf_fw_uplink_soon(struct rf_fw *fw, struct rf_fw_uplink *u);
 
-/* ---- uplink_net.c: its frames ---- */
+/* ---- uplink_send.c: what a box sends to its parent ---- */
 
 /* Sends what its state asks for. False: the port cannot send now. */
 bool rf_fw_uplink_send(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_uplink *u);
 /* An ARP reply has come in. */
 void rf_fw_uplink_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q);
+
+/* ---- uplink_life.c: what the parent answers, and time ---- */
+
 /* A message with the flag of a reply has come in. */
 void rf_fw_uplink_message(struct rf_fw *fw, unsigned int port, const struct rf_ctl_addr *a,
 			  const uint8_t *msg, size_t len);
+/* Timer; returns the next one in ms. */
+uint64_t rf_fw_uplink_tick(struct rf_fw *fw);
+/* Whether an ABORT still has to be sent for the first time. */
+bool rf_fw_uplink_busy(const struct rf_fw *fw);
 
 /* ---- hold.c: RC data of connections from before a start ---- */
 

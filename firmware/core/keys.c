@@ -1,12 +1,23 @@
 /* Limits of a job's key: its share of the box. */
 #include "firmware/core/internal.h"
 
+static const uint8_t zero_key[RF_CTL_KEY_BYTES];
+
 const struct rf_fw_key *rf_fw_keys_find(const struct rf_fw *fw, uint64_t job)
 {
 	for (unsigned int i = 0; i < fw->cfg.nkeys; i++)
 		if (fw->cfg.keys[i].job == job)
 			return &fw->cfg.keys[i];
 	return NULL;
+}
+
+const uint8_t *rf_fw_keys_secret(const struct rf_fw *fw, uint64_t job)
+{
+	const struct rf_fw_key *k = rf_fw_keys_find(fw, job);
+
+	if (fw->cfg.nkeys == 0)
+		return zero_key;
+	return k ? k->key : NULL;
 }
 
 uint32_t rf_fw_keys_entries(const struct rf_fw_group *g)

@@ -9,16 +9,6 @@
 #define ICMP_HEADER 8u
 #define ICMP_ECHO 8u
 #define FLAGS_OFFSET 6u /* in a message */
-static const uint8_t zero_key[RF_CTL_KEY_BYTES];
-
-const uint8_t *rf_fw_net_key(const struct rf_fw *fw, uint64_t job)
-{
-	const struct rf_fw_key *k = rf_fw_keys_find(fw, job);
-
-	if (fw->cfg.nkeys == 0)
-		return zero_key;
-	return k ? k->key : NULL;
-}
 
 bool rf_fw_net_waiting(struct rf_fw *fw)
 {
@@ -202,7 +192,7 @@ static bool judge(struct rf_fw *fw, struct rf_fw_request *q, const uint8_t *msg,
 			     rc == RF_CTL_R_VERSION ? RF_CTL_VERSION : 0u);
 		return len >= RF_CTL_HEADER;
 	}
-	*key = rf_fw_net_key(fw, q->h.job);
+	*key = rf_fw_keys_secret(fw, q->h.job);
 	if (!*key)
 		return rf_fw_refuse(fw, RF_CTL_R_KEY_UNKNOWN, q->h.rank, 0);
 	if (!rf_ctl_tag_ok(msg, &q->h, *key)) {
@@ -281,7 +271,7 @@ static bool notice(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_member 
 				  .seq = m->seq,
 				  .token = m->token};
 	struct rf_ctl_addr to = answer_to(m->to_ip, m->src_mac, m->from_ip, m->vlan, m->udp_port);
-	const uint8_t *key = rf_fw_net_key(fw, g->job);
+	const uint8_t *key = rf_fw_keys_secret(fw, g->job);
 
 	if (rf_fw_must_wait(fw, m->from_port))
 		return false;

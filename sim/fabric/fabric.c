@@ -380,16 +380,6 @@ void rf_fabric_box_reset(struct rf_fabric *f)
 		rf_box_reset(f->box);
 }
 
-void rf_fabric_tree_reset(struct rf_fabric *f, unsigned box)
-{
-	rf_box_reset(f->boxes[box]);
-}
-
-const struct rf_fw *rf_fabric_firmware(const struct rf_fabric *f, unsigned box)
-{
-	return box < f->box_count ? rf_box_fw(f->boxes[box]) : NULL;
-}
-
 void rf_fabric_host_faults(struct rf_fabric *f, unsigned rank, const struct rf_faults *up,
 			   const struct rf_faults *down)
 {

@@ -5,6 +5,16 @@
 #include "host/collective/arith.h"
 #include "sim/fabric/host.h"
 
+void rf_fabric_tree_reset(struct rf_fabric *f, unsigned box)
+{
+	rf_box_reset(f->boxes[box]);
+}
+
+const struct rf_fw *rf_fabric_firmware(const struct rf_fabric *f, unsigned box)
+{
+	return box < f->box_count ? rf_box_fw(f->boxes[box]) : NULL;
+}
+
 /* Where a box below is a rank of the one above. False: none there; then that of before stands. */
 static bool place_above(const struct rf_fabric *f, unsigned leaf, struct rf_place *at)
 {

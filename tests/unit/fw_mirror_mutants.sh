@@ -13,7 +13,7 @@ limit=10
 libs="$build/lib/libfwlinux.a $build/lib/librfctl.a $build/lib/librfproto.a"
 . tests/unit/fw_mutants.sh
 
-mutant none join.c "is_mirror" "is_mirror"
+mutant none join.c "rf_fw_joined_from" "rf_fw_joined_from"
 # JOIN
 mutant joined-when-asked join.c "!rf_fw_at_port(fw, m, q))" "false)"
 mutant joined-anywhere reply.c "q->port == m->port && q->addr.dst_ip == fw->address[m->port].ip" "q->port == m->port"
@@ -27,14 +27,14 @@ mutant table-not-asked join.c "if (rf_fw_conn_find(fw, j->src_ip, rf_fw_key(role
 mutant ring-not-asked join.c "	return data_taken(fw, NULL, job, j->src_ip, j->qpn) || ack_taken(fw, j);" "	return ack_taken(fw, j);"
 mutant own-not-asked join.c "	return data_taken(fw, NULL, job, j->src_ip, j->qpn) || ack_taken(fw, j);" "	return data_taken(fw, NULL, job, j->src_ip, j->qpn);"
 mutant mirror-named join.c "m->mirror ? m->src_ip == ip && m->qpn == qpn" "m->mirror ? false"
-mutant shift-of-rank join.c "!shift_fits(fw, g, j)" "false"
+mutant shift-of-rank judge.c "!shift_fits(fw, g, j)" "false"
 mutant key-with-ports join.c "k && k->ports && k->job != RF_CTL_JOB_OPERATOR ? k->ports : wanted" "wanted"
-mutant family join.c "if (j->family == RF_CTL_FAMILY_IPV6)" "if (0)"
-mutant bits-of-floats join.c "!(FLOATING >> j->dtype & 1u)" "true"
-mutant copy-anywhere join.c "		return (j->flags & RF_CTL_J_DIRECTED) != 0;" "		return true;"
-mutant type-not-built join.c "if (!(fw->types >> j->dtype & 1u))" "if (0)"
-mutant mirror-not-built join.c "if (!fw->mirror && is_mirror(j))" "if (0)"
-mutant directed-not-built join.c "if (!fw->directed && (j->flags & RF_CTL_J_DIRECTED))" "if (0)"
+mutant family judge.c "if (j->family == RF_CTL_FAMILY_IPV6)" "if (0)"
+mutant bits-of-floats judge.c "!(FLOATING >> j->dtype & 1u)" "true"
+mutant copy-anywhere judge.c "		return (j->flags & RF_CTL_J_DIRECTED) != 0;" "		return true;"
+mutant type-not-built judge.c "if (!(fw->types >> j->dtype & 1u))" "if (0)"
+mutant mirror-not-built judge.c "if (!fw->mirror && rf_fw_is_mirror(j))" "if (0)"
+mutant directed-not-built judge.c "if (!fw->directed && (j->flags & RF_CTL_J_DIRECTED))" "if (0)"
 # quotas
 mutant one-entry keys.c "return (uint32_t)g->ranks + g->doubles +" "return (uint32_t)g->ranks +"
 mutant ring-beside-mirror join.c "	return left.entries > 0;" "	return true;"

@@ -1,4 +1,4 @@
-/* Frames between a box and its parent: ARP, requests, answers. */
+/* What a box sends to its parent: ARP and requests. */
 #include <string.h>
 
 #include "firmware/core/internal.h"
@@ -96,7 +96,7 @@ bool rf_fw_uplink_send(struct rf_fw *fw, struct rf_fw_group *g, struct rf_fw_upl
 				 .dst_ip = parent_ip(u),
 				 .src_port = RF_CTL_UDP_PORT,
 				 .dst_port = RF_CTL_UDP_PORT};
-	const uint8_t *key = rf_fw_net_key(fw, g->job);
+	const uint8_t *key = rf_fw_keys_secret(fw, g->job);
 	uint8_t *msg = fw->tx + rf_ctl_frame_head(RF_CTL_NO_VLAN);
 	struct rf_ctl_request q = {.u.join.ranks = 0};
 	size_t len;
@@ -138,70 +138,4 @@ void rf_fw_uplink_arp(struct rf_fw *fw, unsigned int port, const struct rf_fw_ar
 		u->due_ms = fw->now_ms;
 		fw->uplink_ms = fw->now_ms;
 	}
-}
-
-/* The group whose membership at its parent this message belongs to, or NULL. */
-static struct rf_fw_group *group_of(struct rf_fw *fw, unsigned int port,
-				    const struct rf_ctl_addr *a, const struct rf_ctl_header *h)
-{
-	for (unsigned int i = 0; i < fw->records; i++) {
-		struct rf_fw_group *g = &fw->group[i];
-		const struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
-
-		if (g->state == RF_CTL_S_FREE || !u || u->state < RF_FW_UP_ASK ||
-		    g->number != h->group || g->job != h->job || u->token != h->token ||
-		    u->chain[0].rank != h->rank || u->port != port ||
-		    a->dst_ip != fw->address[port].ip ||
-		    (a->src_ip != u->chain[0].ip && a->src_ip != u->port_ip))
-			continue;
-		return g;
-	}
-	return NULL;
-}
-
-/* An answer that the parent could not sign, or in the layout of another version. */
-static void on_unsigned(struct rf_fw *fw, struct rf_fw_group *g, const uint8_t *msg,
-			const struct rf_ctl_header *h, bool version)
-{
-	const struct rf_ctl_failed *f = &fw->reply.u.failed;
-
-	if (h->seq != rf_fw_uplink_of(fw, g)->seq)
-		return;
-	if (version)
-		rf_fw_uplink_unsigned(fw, g, RF_CTL_R_VERSION, h->version);
-	else if (rf_ctl_reply_get(msg, h, &fw->reply) == RF_CTL_R_NONE &&
-		 fw->reply.result == RF_CTL_FAILED &&
-		 (f->reason == RF_CTL_R_KEY_UNKNOWN || f->reason == RF_CTL_R_TAG ||
-		  f->reason == RF_CTL_R_VERSION || f->reason == RF_CTL_R_TRUNCATED))
-		rf_fw_uplink_unsigned(fw, g, (enum rf_ctl_reason)f->reason, f->detail);
-}
-
-void rf_fw_uplink_message(struct rf_fw *fw, unsigned int port, const struct rf_ctl_addr *a,
-			  const uint8_t *msg, size_t len)
-{
-	struct rf_ctl_header h;
-	int rc = rf_ctl_header_get(msg, len, &h);
-	struct rf_fw_group *g = rc < 0 ? NULL : group_of(fw, port, a, &h);
-	struct rf_fw_uplink *u;
-	const uint8_t *key;
-
-	if (!g || (rc != 0 && rc != RF_CTL_R_VERSION)) {
-		fw->cnt.punt_other++;
-		return;
-	}
-	if (rc != 0 || (h.flags & RF_CTL_F_UNSIGNED)) {
-		on_unsigned(fw, g, msg, &h, rc != 0);
-		return;
-	}
-	u = rf_fw_uplink_of(fw, g);
-	key = rf_fw_net_key(fw, g->job);
-	/* A notice has the number of the last request that the parent has seen. */
-	if (!key || !rf_ctl_tag_ok(msg, &h, key) || (int32_t)(h.seq - u->seen) < 0 ||
-	    (int32_t)(u->seq - h.seq) < 0 ||
-	    rf_ctl_reply_get(msg, &h, &fw->reply) != RF_CTL_R_NONE) {
-		fw->cnt.punt_other++;
-		return;
-	}
-	u->seen = h.seq;
-	rf_fw_uplink_answer(fw, g, &h);
 }

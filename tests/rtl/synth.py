@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sizes and timing of the Verilog for a Xilinx UltraScale+ device by Yosys, and of a few modules for other devices.
 
-  synth.py [--update] [--jobs N] [--page FILE] [PART | MODULE] ...
+  synth.py [--update] [--jobs N] [--page FILE] [PART | MODULE | BOX] ...
 
 Prints tables and compares them with those in docs/synthesis.md. It fails in these cases: a figure has grown by more than 3 % (and
 more than ten cells); a module has no row; a path between registers is longer than 4760 ps (210 MHz) and is not in KNOWN_SLOW
@@ -18,7 +18,8 @@ not measured stay). Parts:
            figure is meant only for comparison with earlier versions)
   flat     rf_core flattened: sizes, its longest path between registers, the processor time and memory that Yosys needed;
            takes long, so it is not a default
-Default: all parts except flat. MODULE: only these rows of `modules` and `timing`.
+Default: all parts except flat. MODULE: only these rows of `modules` and `timing`. BOX: only this
+row of `whole`, as "4 ports, all types".
 """
 import concurrent.futures
 import json
@@ -41,13 +42,13 @@ LUT_RAM = {"RAM32X1D": 2, "RAM32M": 4, "RAM32M16": 8, "RAM64X1D": 2, "RAM64M": 4
            "RAM256X1D": 8, "RAM512X1S": 8, "SRL16E": 1, "SRLC32E": 1}
 # Masks for TYPES: fp32 and int32; these with bf16 and fp16.
 TYPES_32, TYPES_16 = 0x009, 0x00f
-def box(ports, types):
-    """Name and parameters of a whole box."""
-    return ("%d ports, %s" % (ports, "all types" if types == TYPES_16 else "32-bit types"),
-            {"PORTS": ports, "TYPES": types, "MIRROR": 0, "DIRECTED": 0, "PARITY": 0})
+def box(ports, types, more=0):
+    """Name and parameters of a whole box; `more`: with mirror connections and directed groups."""
+    return ("%d ports, %s%s" % (ports, "all types" if types == TYPES_16 else "32-bit types", ", mirror and directed" if more else ""),
+            {"PORTS": ports, "TYPES": types, "MIRROR": more, "DIRECTED": more, "PARITY": 0})
 
 
-WHOLE = [box(4, TYPES_32), box(4, TYPES_16), box(6, TYPES_32), box(8, TYPES_16)]
+WHOLE = [box(4, TYPES_32), box(4, TYPES_16), box(4, TYPES_16, 1), box(6, TYPES_32), box(8, TYPES_16)]
 # Of these the cost of parity is measured too; it is about the same for each port of the others.
 WITH_PARITY = ["4 ports, all types", "6 ports, 32-bit types"]
 # What a type costs in rf_reduce: name, the mask, and the one without it.
@@ -59,8 +60,8 @@ OPTIONS = [(m, p) for p, modules in (
     ("PARITY", "rf_conn_table rf_ledger_port rf_repeatq rf_ackq rf_bank rf_reader rf_passthru rf_results rf_conn_static rf_tree_delay"),
     ("SELECTIVE", "rf_ledger_port rf_judge_window"), ("MIRROR", "rf_ingress rf_judge rf_bank rf_results"),
     ("DIRECTED", "rf_judge rf_bank rf_reader rf_results")) for m in modules.split()]
-# Limits of these boxes, in LUT.
-MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000}
+# Limits of these boxes, in LUT. Mirror connections and directed groups may cost a tenth.
+MUST = {"6 ports, 32-bit types": 180000, "4 ports, all types": 175000, "4 ports, all types, mirror and directed": 186800}
 ECP5 = [("2 ports, 64 bits, 1 group, MTU 256, 32-bit types",
          {"PORTS": 2, "WIDTH": 64, "GROUPS": 1, "MTU_MAX": 256, "BANK_AW": 7, "HDR_AW": 3, "HASH_BITS": 3, "TYPES": TYPES_32,
           "MIRROR": 0, "DIRECTED": 0, "PARITY": 0})]
@@ -383,8 +384,10 @@ def jobs_of(args, names):
     """{(section, row): (function, arguments)} of the requested rows."""
     parts = [a for a in args if a in PARTS]
     only = [a for a in args if a in names + ["joined"]]
-    if not parts:
-        parts = ["modules", "timing"] if only else [p for p in PARTS if p != "flat"]
+    boxes = [n for n, _ in WHOLE if n in args]
+    if not parts and (only or boxes):
+        parts = ["modules", "timing"] * bool(only) + ["whole"] * bool(boxes)
+    parts = parts or [p for p in PARTS if p != "flat"]
     work = {}
     for n in names:
         if "modules" in parts and (not only or n in only):
@@ -393,7 +396,7 @@ def jobs_of(args, names):
         if "timing" in parts and (n in only or (not only and n != "rf_core")):
             work[("Timing", n)] = (paths, n)
     if "whole" in parts:
-        for n, p in WHOLE:
+        for n, p in [(n, p) for n, p in WHOLE if not boxes or n in boxes]:
             work[("The whole box", n)] = (whole, "whole_" + re.sub(r"\W+", "_", n), p, n in WITH_PARITY)
     if "ecp5" in parts:
         for n, p in ECP5:
@@ -433,9 +436,9 @@ def main():
             jobs, page = (int(args[at + 1]), page) if option == "--jobs" else (jobs, args[at + 1])
             del args[at:at + 2]
     names = [os.path.basename(f)[:-2] for f in files()]
-    unknown = [a for a in args if a not in PARTS + ("--update", "joined") and a not in names]
+    unknown = [a for a in args if a not in PARTS + ("--update", "joined") and a not in names + [n for n, _ in WHOLE]]
     if unknown:
-        print("synth.py: %s is neither a part nor a module of rtl/rf.f (--help)" % unknown[0], file=sys.stderr)
+        print("synth.py: %s is neither a part, nor a module of rtl/rf.f, nor a whole box (--help)" % unknown[0], file=sys.stderr)
         return 2
     old, new, bad = read_page(page), {}, 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -48,13 +48,14 @@ static void on_signal(int number)
 }
 
 static const char intro[] =
-	"An Ethernet switch with the redirect rule and the box beside it (Verilog pipeline or "
-	"reference model, with its real\n"
-	"firmware), in one process. Frames that enter a switch port and go to UDP port 4791 "
-	"are redirected to a port of\n"
-	"the box; all other frames are forwarded by MAC. Sleeps while idle. Prints a line when a "
-	"host connects,\n"
-	"and when a group of a job is ready, fails or ends. Ctrl-C ends it and prints the "
+	"An Ethernet switch and the box beside it (Verilog pipeline or reference model, with its "
+	"real firmware), in one\n"
+	"process. Frames are forwarded by MAC; those to UDP port 4791 are redirected to a port of "
+	"the box if they enter\n"
+	"a switch port that has the rule. Ranks need it with RF_STEERING=ring alone. Sleeps while "
+	"idle. Prints a line\n"
+	"when a host connects, and when a group of a job is ready, fails or ends. Ctrl-C ends it "
+	"and prints the\n"
 	"counters.\n"
 	"\n"
 	"A port is NAME=KIND, where KIND is one of\n"
@@ -72,9 +73,8 @@ static const char intro[] =
 	"go "
 	"to out (pcapng)\n"
 	"followed, after a comma, by\n"
-	"  box=N                    the rule redirects to port N of the box (default: the ports in "
-	"turn)\n"
-	"  norule                   this switch port has no rule\n"
+	"  rule                     this switch port redirects UDP port 4791 to a port of the box\n"
+	"  box=N                    the rule's port of the box (default: the ports in turn)\n"
 	"  loss=PERCENT             a cable that loses this share of frames, in each direction\n"
 	"  paced                    a packet generator: held back according to the box's room "
 	"(pcap always is)";
@@ -166,7 +166,7 @@ static int add_port(void *to, const char *value)
 	}
 	a->box = RF_RT_PORTS; /* set when the number of box ports is known */
 	take_word(spec, "box", &a->box);
-	a->no_rule = take_word(spec, "norule", NULL);
+	a->no_rule = !take_word(spec, "rule", NULL);
 	a->name = name;
 	a->spec = spec;
 	c->hosts++;
@@ -225,9 +225,13 @@ static int set_port_ips(void *to, const char *value)
 			return -1;
 		n++;
 	}
+	if (n == 0) {
+		fprintf(stderr, "--port-ips: expected the address of port 0, or of each port\n");
+		return -1;
+	}
 	for (unsigned p = 1; n == 1 && p < 8; p++)
 		c->port_ip[p] = c->port_ip[0] + p;
-	c->port_list = n > 0;
+	c->port_list = true;
 	return 0;
 }
 
@@ -333,9 +337,9 @@ static int settle(struct settings *s)
 		return RF_EXIT_USAGE;
 	}
 	c->ip = ntohl(ip.s_addr);
-	/* What follows 10.0.0.254 is a broadcast address, or belongs to hosts. */
+	/* What follows 10.0.0.254 is a broadcast address, or belongs to another network. */
 	for (unsigned p = 0; !c->port_list && p < 8; p++)
-		c->port_ip[p] = c->ip - 32u + p;
+		c->port_ip[p] = ((c->ip & 0xff) + 8 < 0xff ? c->ip + 1u : c->ip - 32u) + p;
 	if (c->prefix > 32) {
 		fprintf(stderr, "--prefix: expected 0..32\n");
 		return RF_EXIT_USAGE;

@@ -190,10 +190,12 @@ static int parse_mirror(struct traffic_plan *plan, const struct words *w)
 	char end;
 
 	plan->mirror = strcmp(w->steering, "mirror") == 0;
-	if (inet_pton(AF_INET, w->port_ip, &ip) != 1)
+	if (!plan->mirror && (w->port_ip || w->box_mac))
+		return wrong("--port-ip, --box-mac: only with --steering mirror");
+	if (inet_pton(AF_INET, w->port_ip ? w->port_ip : "10.0.0.240", &ip) != 1)
 		return wrong("--port-ip: expected an IPv4 address");
-	if (sscanf(w->box_mac, "%2x:%2x:%2x:%2x:%2x:%2x%c", &m[0], &m[1], &m[2], &m[3], &m[4],
-		   &m[5], &end) != 6)
+	if (sscanf(w->box_mac ? w->box_mac : "02:52:46:00:00:10", "%2x:%2x:%2x:%2x:%2x:%2x%c",
+		   &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &end) != 6)
 		return wrong("--box-mac: expected a MAC address");
 	plan->port_ip = ntohl(ip.s_addr);
 	for (int i = 0; i < 6; i++)
@@ -211,7 +213,9 @@ static int parse_kinds(struct traffic_plan *plan, const struct words *w)
 	plan->op = (unsigned int)op;
 	if (!element_allows(plan->type, plan->op) && strcmp(w->type, "all") != 0)
 		return wrong("--op: and, or, xor are operations of integers");
-	traffic_set_parse(&plan->set, w->collective, w->type, w->op);
+	if (!plan->directed && w->collective)
+		return wrong("--collective: only with --directed");
+	traffic_set_parse(&plan->set, w->collective ? w->collective : "all", w->type, w->op);
 	if (!plan->directed && (strcmp(w->type, "all") == 0 || strcmp(w->op, "all") == 0))
 		return wrong("--dtype all and --op all need --directed");
 	if (plan->directed && !element_allows(plan->type, plan->op))
@@ -345,14 +349,8 @@ int main(int argc, char **argv)
 					.set = {.slots = 512},
 					.vlan = -1,
 					.messages = 1}};
-	struct words w = {.type = "fp32",
-			  .op = "sum",
-			  .opcode = "send",
-			  .steering = "ring",
-			  .collective = "all",
-			  .port_ip = "10.0.0.240",
-			  .box_mac = "02:52:46:00:00:10",
-			  .size = 65536};
+	struct words w = {
+		.type = "fp32", .op = "sum", .opcode = "send", .steering = "ring", .size = 65536};
 	const struct rf_opt opts[] = {
 		{RF_OPT_STRING, "out", 'o', &g.dir, "DIR",
 		 "folder for the files, created if needed; files of an earlier\n"
@@ -375,9 +373,9 @@ int main(int argc, char **argv)
 		{RF_OPT_CHOICE, "steering", 0, &w.steering, "ring|mirror",
 		 "mirror: connections to the addresses of the box's ports", NULL},
 		{RF_OPT_STRING, "port-ip", 0, &w.port_ip, "IP",
-		 "mirror: address of the box's port 0; the next ports follow", NULL},
-		{RF_OPT_STRING, "box-mac", 0, &w.box_mac, "MAC", "mirror: MAC of the box's port 0",
-		 NULL},
+		 "mirror: address of the box's port 0 (10.0.0.240); the next ports follow", NULL},
+		{RF_OPT_STRING, "box-mac", 0, &w.box_mac, "MAC",
+		 "mirror: MAC of the box's port 0 (02:52:46:00:00:10)", NULL},
 		{RF_OPT_FLAG, "directed", 0, &g.plan.directed, NULL,
 		 "a directed group: packets state what their rank gives and wants", NULL},
 		{RF_OPT_CHOICE, "collective", 0, &w.collective,

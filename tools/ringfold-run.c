@@ -367,9 +367,9 @@ static int start_box(struct rf_run *r, struct settings *s)
 		int len = snprintf(ports[i], sizeof(ports[i]), "h%u=memif:%.*s/%u.sock", i,
 				   (int)sizeof(ports[i]) - 64, s->folder, i);
 
-		/* mirror connections go to any port of the box: a rule would lead them astray */
-		if (!rules)
-			len += snprintf(ports[i] + len, sizeof(ports[i]) - (size_t)len, ",norule");
+		/* Mirror connections go to any port of the box: a rule would lead them astray. */
+		if (rules)
+			len += snprintf(ports[i] + len, sizeof(ports[i]) - (size_t)len, ",rule");
 		if (s->loss > 0)
 			snprintf(ports[i] + len, sizeof(ports[i]) - (size_t)len, ",loss=%.9g%%",
 				 s->loss * 100);

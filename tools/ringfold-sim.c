@@ -226,6 +226,10 @@ static int settle(struct sim_settings *s)
 	c->mirror = sim_collective_mirror(&s->collective);
 	c->directed = s->collective.name != NULL;
 	c->router = s->collective.router;
+	if (!c->directed && s->collective.root != 0) {
+		fprintf(stderr, "--root: only with --collective\n");
+		return -1;
+	}
 	if (!c->directed && !sim_collective_needs_world(&s->collective) &&
 	    (c->type > RF_ARITH_INT32 || c->op > RF_ARITH_MAX)) {
 		fprintf(stderr, "--%s: only with --collective\n",

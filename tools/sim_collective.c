@@ -41,7 +41,14 @@ int sim_collective_check(const struct sim_collective *o, const struct sim_collec
 		return -1;
 	}
 	if (c->schedule != RF_RUN_BOX && (c->mirror || sim_collective_needs_world(o))) {
-		fprintf(stderr, "--steering mirror, --mark, --slow: not with --schedule\n");
+		fprintf(stderr,
+			c->ranks == 1
+				? "--steering mirror, --mark, --slow: one rank alone has no box\n"
+				: "--steering mirror, --mark, --slow: not with --schedule\n");
+		return -1;
+	}
+	if (o->root != 0 && !rf_schedule_has_root(kind)) {
+		fprintf(stderr, "--root: %s has no root\n", rf_schedule_name(kind));
 		return -1;
 	}
 	if (o->root >= c->ranks) {
@@ -68,20 +75,20 @@ static const char *not_here(const struct rf_fabric_cfg *c)
 	const struct rf_faults *x = &c->host_links;
 
 	if (c->firmware != RF_SIM_FW_NATIVE)
-		return "firmware";
+		return "--firmware";
 	if (c->pcapng_dir)
-		return "pcapng";
+		return "--pcapng";
 	if (c->timeline)
-		return "timeline";
+		return "--timeline";
 	if (c->wave)
-		return "wave";
+		return "--wave";
 	if (c->vlan)
-		return "vlan";
+		return "--vlan";
 	if (c->straggler)
-		return "straggler";
+		return "--straggler";
 	if (x->duplicate > 0 || x->reorder > 0 || x->corrupt > 0 || x->bad_fcs > 0 ||
 	    x->jitter_ns > 0)
-		return "loss: of the faults only this one";
+		return "the faults of links, except --loss";
 	return NULL;
 }
 
@@ -94,7 +101,7 @@ static int settle(const struct sim_collective *o, const struct sim_collective_ru
 	uint64_t size = rf_arith_size(call->type);
 
 	if (no) {
-		fprintf(stderr, "--mark, --slow: not with --%s\n", no);
+		fprintf(stderr, "--mark, --slow: not with %s\n", no);
 		return -1;
 	}
 	rf_world_cfg_init(w);

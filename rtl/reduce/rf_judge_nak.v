@@ -67,13 +67,13 @@ module rf_judge_nak #(
   localparam AW = GW + LW;
 
   // a < b for serial numbers.
-  function less;
+  function below;
     input [IDX-1:0] a;
     input [IDX-1:0] b;
     reg   [IDX-1:0] d;
     begin
-      d    = b - a;
-      less = d != {IDX{1'b0}} && !d[IDX-1];
+      d     = b - a;
+      below = d != {IDX{1'b0}} && !d[IDX-1];
     end
   endfunction
 
@@ -90,10 +90,10 @@ module rf_judge_nak #(
   wire [IDX-1:0]     negated = last - j_index;
   wire [IDX-1:0]     to_hole = hole - j_index;
   wire               back   = ahead[IDX-1] || !negated[IDX-1];
-  wire               beyond_seen = !less(last, j_next);
-  // Indexes between the two were skipped: less(hole, j_index).
+  wire               beyond_seen = !below(last, j_next);
+  // Indexes between the two were skipped: below(hole, j_index).
   wire               skips  = to_hole[IDX-1] && negated[IDX-1];
-  // Less than an eighth of the slots after mark: less(j_before, mark).
+  // Less than an eighth of the slots after mark: below(j_before, mark).
   wire [IDX-1:0]     near   = j_before - mark;
   wire [IDX-1:0]     far    = mark - j_before;
   wire               again  = !skips && was && !back && near[IDX-1] && !far[IDX-1];

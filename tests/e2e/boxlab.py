@@ -41,8 +41,8 @@ class Lab:
         self.ranks = []
         args = [os.path.join(build, "bin", "ringfold-box"), "--hold", "0s", "--box-ports", str(max(2, hosts)), "--http", http]
         for h in range(hosts):
-            args += ["--port", "h%d=memif:%s/%d.sock" % (h, self.folder, h)]
-        args += ["--port", "%s=dgram:%s/box,to=%s/probe,box=0" % (probe, self.folder, self.folder), *options]
+            args += ["--port", "h%d=memif:%s/%d.sock,rule" % (h, self.folder, h)]
+        args += ["--port", "%s=dgram:%s/box,to=%s/probe,box=0,rule" % (probe, self.folder, self.folder), *options]
         self.process = subprocess.Popen(args, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         atexit.register(self.stop)
         self.probe = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -7,7 +7,7 @@ box_ports=4
 . "$(dirname "$0")/doctor_lib.sh"
 hosts_damage=1 # the doctor sends damaged frames on purpose
 # 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port without a box.
-port_options=([0]=box=0 [1]=box=1,norule [2]=box=3 [3]=box=3 [4]=box=2)
+port_options=([0]=box=0,rule [1]=box=1 [2]=box=3,rule [3]=box=3,rule [4]=box=2,rule)
 lanes=1
 [ "$engine" = model ] && lanes=2
 unset RF_SIZE RF_STEERING

@@ -7,7 +7,7 @@ box_ports=8
 hosts_damage=1 # the doctor sends damaged frames on purpose
 unset RF_SIZE
 for ((k = 0; k < ranks; k++)); do
-	port_options[k]=box=$k
+	port_options[k]=box=$k,rule
 done
 box_start --lanes 2
 
@@ -108,13 +108,13 @@ done
 
 # Host 0 without the rule.
 box_stop
-port_options[0]=box=0,norule
+port_options[0]=box=0
 box_start --lanes 2
 k=0
 with_fault "short mirror" mirror "packets of path MTU 1024 do not come back from port [0-7] of the box, short ones do" --steering mirror
 # A claim holds for a minute, and for all hosts: in a box of its own.
 box_stop
-port_options[0]=box=0
+port_options[0]=box=0,rule
 box_start --lanes 2
 with_fault claim mirror "another host claims the address of port 0, 1, 2, 3, 4, 5, 6, 7 of the box, and no other port has one"
 finish

@@ -9,7 +9,7 @@ unset RF_SIZE
 ctl=$bin/ringfold-ctl
 job=0f0e0d0c0b0a09080706050403020100
 for ((k = 0; k < ranks; k++)); do
-	port_options[k]=box=$k
+	port_options[k]=box=$k,rule
 done
 
 # start HOST DEVICE [VAR=VALUE ...]: doctor --ranks in the background

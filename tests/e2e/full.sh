@@ -115,7 +115,7 @@ small 1 "$folder/picture.svg" picture "$rf" plan --topology "$leaf" --scheme bes
 small 1 "$folder/chart.svg" chart.svg "$rf" plan compare --topology "$leaf" --chart "$folder/chart.svg"
 small 20 "$folder/line.json" line.json "$rf" sim --size 256K --timeline "$folder/line.json"
 small 300 "$folder/cap/hosts.pcapng" hosts.pcapng "$rf" sim --size 1M --pcapng "$folder/cap"
-small 8 "$folder/box/hosts.pcapng" hosts.pcapng "$bin/ringfold-box" --hold 0s --port "a=pcap:tests/data/rxe-sample.pcap,out=$folder/out.pcap" \
+small 8 "$folder/box/hosts.pcapng" hosts.pcapng "$bin/ringfold-box" --hold 0s --port "a=pcap:tests/data/rxe-sample.pcap,out=$folder/out.pcap,rule" \
 	--pcapng "$folder/box"
 check "... and the port's file" eval 'says 0 "out.pcap is not complete" && test ! -e "$folder/out.pcap"'
 boxes=0 # the doctor sends broken frames on purpose

@@ -3,7 +3,7 @@
 ranks=3
 . "$(dirname "$0")/lib.sh"
 export RF_STEERING=ring # mirror connections need no rule
-port_options=([1]=norule)
+port_options=([0]=rule [2]=rule)
 box_start --lanes 2
 RF_TIMEOUT=4000 all "$tests/e2e_rank" loop 100
 for r in 0 1 2; do

@@ -56,8 +56,8 @@ class Lab:
             s.bind(f"{folder}/h{n}")
             s.setblocking(False)
             self.hosts.append(s)
-            args += ["--port", f"h{n}=dgram:{folder}/b{n},to={folder}/h{n}"]
-        args += ["--port", f"ctl=memif:{folder}/ctl.sock"]
+            args += ["--port", f"h{n}=dgram:{folder}/b{n},to={folder}/h{n},rule"]
+        args += ["--port", f"ctl=memif:{folder}/ctl.sock,rule"]
         self.log = open(f"{folder}/box.log", "w+")
         self.box = subprocess.Popen(args, stderr=self.log, stdout=self.log)
         for _ in range(200):

@@ -202,7 +202,8 @@ check "... is reported" says 0 "not a plan written by ringfold gen"
 exits 2 "check without captures" $chk --traffic "$dir/t"
 for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dtype int9" "--faults none" "--foreign 100%" "--vlan 9999" \
 	"--dtype all" "--dtype fp32 --op xor" "--steering mirror --foreign 5%" "--steering mirror --port-ip ten" "--directed --slots 100" \
-	"--directed --messages 600" "--directed --opcode write" "--directed --faults duplicate" "--faults port" "--directed --dtype fp64 --op and"; do
+	"--collective broadcast" "--port-ip 10.0.0.9" "--directed --messages 600" "--directed --opcode write" "--directed --faults duplicate" \
+	"--faults port" "--directed --dtype fp64 --op and"; do
 	exits 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
 done
 exits 2 "gen of a directed group with more packets than slots" $gen --out "$dir/v" --directed --size 64K --messages 40

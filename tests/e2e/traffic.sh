@@ -59,11 +59,11 @@ options=" $* "
 $bin/ringfold-gen --out "$work" --ports $ports --size 64K --messages $((indexes / 64)) "$@"
 
 set --
-rule=
+rule=,rule
 addresses=
 case "$options" in
 *" --steering mirror "*)
-	rule=,norule
+	rule=
 	addresses="--port-ips 10.0.0.240"
 	;;
 esac

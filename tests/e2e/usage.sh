@@ -52,6 +52,9 @@ expect 2 "two devices" box --direct "0=memif:$good" --direct "0=memif:$dir/b.soc
 expect 2 "--lanes: expected 1 to 16" box --lanes 0 --port "a=memif:$good"
 expect 2 "--lanes: expected 1 to 16" box --lanes 17 --port "a=memif:$good"
 expect 2 "--width: expected 64" box --width 96 --port "a=memif:$good"
+expect 2 "--port-ips: expected the address of port 0" box --port-ips "" --port "a=memif:$good"
+expect 2 "--port-ips: \"fe80::1\" is not an IPv4 address" box --port-ips fe80::1 --port "a=memif:$good"
+expect 2 "unknown option \"norule\"" box --port "a=memif:$good,norule"
 expect 2 "--box-ports: expected 2 to 8" box --box-ports 1 --port "a=memif:$good"
 expect 2 "takes no argument" box --port "a=memif:$good" now
 expect 1 "No such file" box --port a=pcap:/nonexistent/file

@@ -222,16 +222,16 @@ class Lab:
 
         rule: whether the guests' and hosts' ports of the switch have the rule.
         """
-        norule = "" if rule else ",norule"
+        rule = ",rule" if rule else ""
         # an emulated guest needs milliseconds to answer
         args = [f"{BIN}/ringfold-box", "--engine", ENGINE, "--hold", hold, "--tick", "20ms", "--json", "--box-ports",
                 str(max(RTL_PORTS if ENGINE == "rtl" else 2, min(8, guests + hosts)))]
         for i in range(guests):
-            args += ["--port", f"g{i}=dgram:{self.socket(f'b{i}')},to={self.socket(f'v{i}')}{norule}"]
+            args += ["--port", f"g{i}=dgram:{self.socket(f'b{i}')},to={self.socket(f'v{i}')}{rule}"]
         if loss:  # of the last guest's cable
             args[-1] += f",loss={loss}"
         for i in range(hosts):
-            args += ["--port", f"h{i}=memif:{self.socket(f'h{i}')}{norule}"]
+            args += ["--port", f"h{i}=memif:{self.socket(f'h{i}')}{rule}"]
         args += ["--pcapng", self.folder]
         self.box_process = self.spawn("box", args + list(options))
         until = time.monotonic() + 20

@@ -57,7 +57,7 @@ def foreign(_):
 def icrc(_):
     """soft-RoCE drops a packet with a wrong ICRC silently and does not count it as received. The other cases rely on this."""
     with Lab("icrc") as lab:
-        lab.box(2, options=["--port", f"x=dgram:{lab.socket('bx')},to={lab.socket('vx')},norule"])
+        lab.box(2, options=["--port", f"x=dgram:{lab.socket('bx')},to={lab.socket('vx')}"])
         a, b = lab.boot(2)
         a.need(f"ping -c 1 {b.ip}")  # the switch learns its port
         frame = capture.datagram_to_qp1(a.mac, a.ip)
@@ -565,7 +565,7 @@ def mirror_router(_):
     with Lab("mirror-router") as lab:
         taps = [f"rf{os.getpid()}{side}"[-15:] for side in "ab"]
         lab.box(2, hosts=1, rule=False, options=["--box-ip", "10.9.0.254", "--prefix", "24", "--gateway", "10.9.0.100", "--port-ips", "10.9.0.222",
-                                                 *(w for n, t in enumerate(taps) for w in ("--port", f"r{n}=tap:{t},norule"))])
+                                                 *(w for n, t in enumerate(taps) for w in ("--port", f"r{n}=tap:{t}"))])
         mac = router(lab)
         guests = lab.boot(2, mtu=1500)
         for g in guests:

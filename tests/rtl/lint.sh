@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lints Verilog: every module of rtl/rf.f as a top of its own, in Verilator, Icarus and Yosys, and by declared.py, which
 # finds what these accept: a name used above its declaration, a file without `default_nettype none. The box is linted with 64
-# groups, too. Any message is a failure; there are no waivers.
+# groups, too, and with six ports and every option off. Any message is a failure; there are no waivers.
 #
 #   lint.sh [FILE ...]           only these files (each must hold the module of its name)
 #   lint.sh --bad                tests this script: the tool that each file of tests/rtl/lint-bad names must refuse it
@@ -60,6 +60,7 @@ lint_file() {
 	if [ "$1" = rtl/top/rf_core.v ]; then
 		for tool in verilator iverilog yosys; do
 			run_tool $tool "$1" GROUPS=64 HASH_BITS=10 BANK_AW=14 HDR_AW=10 PORTS=2 WIDTH=64 || code=1
+			run_tool $tool "$1" PORTS=6 PARITY=0 SELECTIVE=0 LAG=0 MIRROR=0 DIRECTED=0 || code=1
 		done
 	fi
 	return $code

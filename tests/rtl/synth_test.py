@@ -58,6 +58,14 @@ def check_rows():
     key = ("The whole box flattened", synth.FLAT[0][0])
     complains("timing of the whole box", synth.complaints(key, {"LUT": 10, "r>r ps": synth.LIMIT + 1}, {key: {"LUT": 10.0}}), "limit")
     complains("size of the whole box", synth.complaints(key, {"LUT": 1040, "r>r ps": 0}, {key: {"LUT": 1000.0}}), "grown")
+    plain = {("The whole box", "4 ports, all types"): {"LUT": 1000.0}}
+    key = ("The whole box", "4 ports, all types, mirror and directed")
+    plain[key] = {"LUT": 1090.0}
+    quiet("a tenth more for mirror connections", synth.complaints(key, {"LUT": 1100}, plain))
+    complains("more than a tenth", synth.complaints(key, {"LUT": 1101}, plain), "more than 1100")
+    key = ("A small box in an ECP5", synth.ECP5[0][0])
+    quiet("an ECP5 box at its limit", synth.complaints(key, {"LUT4 in all": 60000}, {key: {"LUT4 in all": 59000.0}}))
+    complains("an ECP5 box above its limit", synth.complaints(key, {"LUT4 in all": 60001}, {key: {"LUT4 in all": 59000.0}}), "more than")
     for name, must in synth.MUST.items():
         key = ("The whole box", name)
         complains("limit of " + name, synth.complaints(key, {"LUT": must + 1}, {key: {}}), "more than")

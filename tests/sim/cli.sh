@@ -54,6 +54,10 @@ expect 0 "gather *- .* 0$" "$bin/ringfold" sim --collective gather --schedule ri
 expect 2 "not with --schedule" "$bin/ringfold" sim --steering mirror --schedule ring
 expect 0 " 0 redirected" "$bin/ringfold" sim --steering mirror --vlan --loss 1% --size 64K --selective
 expect 2 "\-\-root: expected" "$bin/ringfold" sim --collective gather --root 4
+expect 2 "root: only with --collective" "$bin/ringfold" sim --root 2
+expect 2 "all-gather has no root" "$bin/ringfold" sim --collective all-gather --root 2
+expect 2 "one rank alone has no box" "$bin/ringfold" sim --collective all-gather --ranks 1 --steering mirror
+expect 2 "not with the faults of links, except --loss" "$bin/ringfold" sim --steering mirror --collective broadcast --slow 4 --jitter 1us
 expect 2 "expected mirror" "$bin/ringfold" sim --collective gather --router
 expect 2 "foreign endpoints, not transparent\|not with --transparent" "$bin/ringfold" sim --steering mirror --transparent
 expect 2 "blocks of whole" "$bin/ringfold" sim --collective gather --size 4K --ranks 3 --ports 4
@@ -135,13 +139,13 @@ expect 2 "NAME=KIND" "$bin/ringfold" box --port memif
 expect 2 "does not have port 9" "$bin/ringfold" box --port a=pcap:x,box=9
 expect 2 "IPv4" "$bin/ringfold" box --port a=pcap:x --box-ip 10.0.0
 expect 1 "No such file" "$bin/ringfold" box --port a=pcap:/nonexistent
-expect 0 "foreign *123" "$bin/ringfold" box --hold 0s --port a=pcap:tests/data/rxe-sample.pcap
-expect 0 "\"foreign\": 123" "$bin/ringfold" box --hold 0s --json --port a=pcap:tests/data/rxe-sample.pcap
-expect 0 "foreign" "$bin/ringfold" box --pcapng "$dir/newer" --port a=pcap:tests/data/rxe-sample.pcap
+expect 0 "foreign *123" "$bin/ringfold" box --hold 0s --port a=pcap:tests/data/rxe-sample.pcap,rule
+expect 0 "\"foreign\": 123" "$bin/ringfold" box --hold 0s --json --port a=pcap:tests/data/rxe-sample.pcap,rule
+expect 0 "foreign" "$bin/ringfold" box --pcapng "$dir/newer" --port a=pcap:tests/data/rxe-sample.pcap,rule
 expect 0 "hosts.pcapng" ls "$dir/newer"
 expect 1 "Not a directory" "$bin/ringfold" box --pcapng "$out" --port a=pcap:tests/data/rxe-sample.pcap
 expect 2 "two ports named \"a\"" "$bin/ringfold" box --port a=pcap:x --port a=pcap:y
-expect 2 "unknown option \"norul\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,norul"
+expect 2 "unknown option \"rul\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,rul"
 expect 2 "unknown option \"box=x\"" "$bin/ringfold" box --port "a=memif:$dir/s.sock,box=x"
 expect 2 "unknown option" "$bin/ringfold" box --port a=pcap:tests/data/rxe-sample.pcap,outt=x
 expect 2 "unknown option" "$bin/ringfold" box --port "a=dgram:$dir/d.sock,to=$dir/e.sock,pace"

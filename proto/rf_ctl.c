@@ -247,7 +247,8 @@ static enum rf_ctl_reason verdict(const struct rf_cursor *c)
 /* Pages that a rank gets only as a member, whose requests work only once. */
 static bool about_group(unsigned int page)
 {
-	return page == RF_CTL_PAGE_GROUP || page == RF_CTL_PAGE_RANKS || page == RF_CTL_PAGE_LAG;
+	return page == RF_CTL_PAGE_GROUP || page == RF_CTL_PAGE_RANKS || page == RF_CTL_PAGE_LAG ||
+	       page == RF_CTL_PAGE_TREE;
 }
 
 /* The box gives a stranger no answer that is longer than the request. */

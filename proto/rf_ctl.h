@@ -335,11 +335,12 @@ enum rf_ctl_page {
 	RF_CTL_PAGE_LAG = 9,         /* which rank is last, from rank `index` on */
 	RF_CTL_PAGE_HELD = 10,       /* operator: held connections from place `index` on */
 	RF_CTL_PAGE_JOBS = 11,       /* what jobs hold, and their limits, from key `index` on */
+	RF_CTL_PAGE_TREE = 12,       /* the group's place in a tree of boxes */
 };
 
 /*
- * Body of STATUS. GROUP, RANKS and LAG: the operator (job 0) may name any group; other jobs only
- * their own.
+ * Body of STATUS. GROUP, RANKS, LAG and TREE: the operator (job 0) may name any group; other jobs
+ * only their own.
  */
 struct rf_ctl_status_req {
 	uint8_t page; /* enum rf_ctl_page */
@@ -616,6 +617,34 @@ struct rf_ctl_jobs_page {
 	struct rf_ctl_job entry[RF_CTL_JOBS_PER_PAGE];
 };
 
+/* How far a box is with its parent. */
+enum rf_ctl_up {
+	RF_CTL_UP_NONE = 0,    /* no uplink, or its end */
+	RF_CTL_UP_IDLE = 1,    /* ranks of this box are missing */
+	RF_CTL_UP_JOINING = 2, /* the parent has not answered, or waits for others */
+	RF_CTL_UP_READY = 3,
+	RF_CTL_UP_LEAVING = 4, /* all ranks of this box have left */
+	RF_CTL_UP_FAILED = 5,  /* the group has failed here, and the parent is told */
+};
+/* "joining"; "?" for unknown numbers. Static. */
+const char *rf_ctl_up_text(unsigned int up);
+
+/* A group in a tree of boxes, as one box sees it. */
+struct rf_ctl_tree_page {
+	uint8_t state, reason; /* as in page GROUP */
+	uint8_t up_state;      /* enum rf_ctl_up; NONE: the fields of the uplink are 0 */
+	uint8_t above;         /* boxes above this one */
+	uint8_t port, lane;    /* of the uplink */
+	uint16_t ranks;
+	uint16_t awaited;                   /* rank that the others wait for, or RF_CTL_NO_RANK */
+	uint16_t up_rank, up_ranks;         /* of this box at the parent */
+	uint32_t parent_ip, parent_port_ip; /* the latter 0 until the parent has named it */
+	uint32_t heard_ms;                  /* since the parent's last answer */
+	uint32_t head, up, got;             /* indexes: complete here, sent up, come back */
+	uint32_t fail_ip;                   /* FAILED: the box at which it happened; 0: this one */
+	uint8_t leaves[RF_CTL_MASK_BYTES];  /* ranks that are other boxes */
+};
+
 /* A reply, decoded. `result` and, for PAGE, `page` select the valid member of the union. */
 struct rf_ctl_reply {
 	uint8_t result; /* enum rf_ctl_result */
@@ -635,6 +664,7 @@ struct rf_ctl_reply {
 		struct rf_ctl_lag_page lag;
 		struct rf_ctl_jobs_page jobs;
 		struct rf_ctl_held_page held;
+		struct rf_ctl_tree_page tree;
 	} u;
 };
 
@@ -660,7 +690,7 @@ size_t rf_ctl_reply_put(uint8_t *buf, const struct rf_ctl_header *h, const struc
 
 /*
  * Bytes of the longest answer to STATUS of this page, header included; 0: no such page. A request
- * of STATUS is padded to it, except a rank's request of GROUP, RANKS or LAG.
+ * of STATUS is padded to it, except a rank's request of GROUP, RANKS, LAG or TREE.
  */
 size_t rf_ctl_page_max(unsigned int page);
 

@@ -219,6 +219,29 @@ static void body_held(struct rf_cursor *c, struct rf_ctl_held_page *p)
 	}
 }
 
+static void body_tree(struct rf_cursor *c, struct rf_ctl_tree_page *t)
+{
+	rf_f8(c, &t->state);
+	rf_f8(c, &t->reason);
+	rf_f8(c, &t->up_state);
+	rf_f8(c, &t->above);
+	rf_f8(c, &t->port);
+	rf_f8(c, &t->lane);
+	rf_count(c, &t->ranks, RF_CTL_RANKS_MAX);
+	rf_f16(c, &t->awaited);
+	rf_f16(c, &t->up_rank);
+	rf_f16(c, &t->up_ranks);
+	rf_zero(c, 2);
+	rf_f32(c, &t->parent_ip);
+	rf_f32(c, &t->parent_port_ip);
+	rf_f32(c, &t->heard_ms);
+	rf_f32(c, &t->head);
+	rf_f32(c, &t->up);
+	rf_f32(c, &t->got);
+	rf_f32(c, &t->fail_ip);
+	rf_mask(c, t->leaves);
+}
+
 size_t rf_ctl_page_max(unsigned int page)
 {
 	/* After the header: result, page and two reserved bytes, the page's fields, its entries. */
@@ -233,6 +256,7 @@ size_t rf_ctl_page_max(unsigned int page)
 		[RF_CTL_PAGE_LOG] = 4 + 8 + 24 * RF_CTL_LOG_PER_PAGE,
 		[RF_CTL_PAGE_LAG] = 4 + 24 + 4 * RF_CTL_LAG_BINS + 8 * RF_CTL_LAG_RANKS,
 		[RF_CTL_PAGE_HELD] = 4 + 8 + 20 * RF_CTL_HELD_PER_PAGE,
+		[RF_CTL_PAGE_TREE] = 4 + 60,
 		[RF_CTL_PAGE_JOBS] = 4 + 8 + 52 * RF_CTL_JOBS_PER_PAGE,
 	};
 
@@ -273,6 +297,9 @@ bool rf_ctl_page_body(struct rf_cursor *c, struct rf_ctl_reply *r)
 		return true;
 	case RF_CTL_PAGE_JOBS:
 		body_jobs(c, &r->u.jobs);
+		return true;
+	case RF_CTL_PAGE_TREE:
+		body_tree(c, &r->u.tree);
 		return true;
 	case RF_CTL_PAGE_HELD:
 		body_held(c, &r->u.held);

@@ -113,6 +113,26 @@ const char *rf_ctl_state_text(unsigned int state)
 	}
 }
 
+const char *rf_ctl_up_text(unsigned int up)
+{
+	switch (up) {
+	case RF_CTL_UP_NONE:
+		return "none";
+	case RF_CTL_UP_IDLE:
+		return "idle";
+	case RF_CTL_UP_JOINING:
+		return "joining";
+	case RF_CTL_UP_READY:
+		return "ready";
+	case RF_CTL_UP_LEAVING:
+		return "leaving";
+	case RF_CTL_UP_FAILED:
+		return "failed";
+	default:
+		return "?";
+	}
+}
+
 const char *rf_ctl_event_text(unsigned int event)
 {
 	static const char *const texts[] = {"?",      "start",   "joining",  "ready",

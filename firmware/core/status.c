@@ -140,6 +140,69 @@ static void page_lag(struct rf_fw *fw, const struct rf_fw_group *g, unsigned int
 			p->rank[m->rank - first] = m->lag;
 }
 
+static unsigned int up_state(const struct rf_fw_uplink *u)
+{
+	switch (u->state) {
+	case RF_FW_UP_IDLE:
+		return RF_CTL_UP_IDLE;
+	case RF_FW_UP_ASK:
+	case RF_FW_UP_JOIN:
+		return RF_CTL_UP_JOINING;
+	case RF_FW_UP_READY:
+		return RF_CTL_UP_READY;
+	case RF_FW_UP_LEAVE:
+		return RF_CTL_UP_LEAVING;
+	case RF_FW_UP_ABORT:
+		return RF_CTL_UP_FAILED;
+	default:
+		return RF_CTL_UP_NONE;
+	}
+}
+
+static void put_uplink(struct rf_fw *fw, const struct rf_fw_group *g, const struct rf_fw_uplink *u,
+		       struct rf_ctl_tree_page *p)
+{
+	uint64_t ms = fw->now_ms - u->heard_ms;
+
+	p->up_state = (uint8_t)up_state(u);
+	p->above = u->above;
+	p->port = u->port;
+	p->lane = u->lane;
+	p->up_rank = u->chain[0].rank;
+	p->up_ranks = u->chain[0].ranks;
+	p->parent_ip = u->chain[0].ip;
+	p->parent_port_ip = u->port_ip;
+	if (u->state != RF_FW_UP_IDLE)
+		p->heard_ms = ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms;
+	if (!g->live)
+		return;
+	p->up = rf_fw_read(fw, RF_UPLINK_BASE + g->hw * RF_UPLINK_STRIDE + RF_UPLINK_UP);
+	p->got = rf_fw_read(fw, RF_UPLINK_BASE + g->hw * RF_UPLINK_STRIDE + RF_UPLINK_GOT);
+}
+
+/* The group in its tree: what this box knows of it. */
+static void page_tree(struct rf_fw *fw, const struct rf_fw_group *g)
+{
+	struct rf_ctl_tree_page *p = &page(fw, RF_CTL_PAGE_TREE)->u.tree;
+	const struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
+	const struct rf_fw_member *m;
+
+	p->state = g->state;
+	p->reason = g->reason;
+	p->ranks = g->ranks;
+	p->fail_ip = g->fail_other.box_ip;
+	p->awaited = RF_CTL_NO_RANK;
+	if (g->live && g->awaited != RF_FW_NO_MEMBER)
+		p->awaited = fw->member[g->awaited].rank;
+	if (g->live)
+		p->head = rf_fw_read(fw, rf_fw_group_reg(g->hw, RF_GROUP_HEAD));
+	if (u)
+		put_uplink(fw, g, u, p);
+	for (m = rf_fw_first(fw, g); m; m = rf_fw_next(fw, m))
+		if (m->flags & RF_CTL_RANK_LEAF)
+			rf_ctl_mask_set(p->leaves, m->rank);
+}
+
 /* What page BOX has about addresses, and what this build has. */
 static void put_addresses(struct rf_fw *fw, struct rf_ctl_box_page *p)
 {
@@ -376,6 +439,8 @@ static bool about_group(struct rf_fw *fw, const struct rf_fw_request *q)
 		page_group(fw, g, asker);
 	else if (s->page == RF_CTL_PAGE_RANKS)
 		page_ranks(fw, g, s->index);
+	else if (s->page == RF_CTL_PAGE_TREE)
+		page_tree(fw, g);
 	else
 		page_lag(fw, g, s->index);
 	return true;
@@ -396,6 +461,7 @@ bool rf_fw_status(struct rf_fw *fw, const struct rf_fw_request *q)
 	case RF_CTL_PAGE_GROUP:
 	case RF_CTL_PAGE_RANKS:
 	case RF_CTL_PAGE_LAG:
+	case RF_CTL_PAGE_TREE:
 		return about_group(fw, q);
 	case RF_CTL_PAGE_BOX:
 		page_box(fw, q->port);

@@ -40,7 +40,7 @@ static struct rf_fabric *open_fabric(const struct rf_fabric_cfg *c)
 	return f;
 }
 
-static void tell(const struct rf_fabric *f, unsigned ranks)
+static void print_ranks(const struct rf_fabric *f, unsigned ranks)
 {
 	for (unsigned r = 0; r < ranks; r++)
 		print_error("rank %u: state %d wrong %llu: %s\n", r,
@@ -55,7 +55,7 @@ static struct rf_fabric_stats finish(struct rf_fabric *f, unsigned ranks)
 
 	assert_int_equal(rf_fabric_all(f, RF_STEP_LEAVE, 0), 0);
 	if (rf_fabric_run(f, 100 * RF_SEC) != 1 || !rf_fabric_good(f)) {
-		tell(f, ranks);
+		print_ranks(f, ranks);
 		fail_msg("not good: %s", rf_fabric_why(f));
 	}
 	rf_fabric_stats(f, &s);
@@ -155,12 +155,12 @@ static void reset_box(void **state)
 
 			if (k->state != RF_RANK_FAILED || k->wrong || k->raw ||
 			    k->failed_ns > rf_fabric_now(f)) {
-				tell(f, c.ranks);
+				print_ranks(f, c.ranks);
 				fail();
 			}
 			/* Ranks of the box below that was reset hear it from itself. */
 			if ((box == 2 || r < 3) && !strstr(k->text, name)) {
-				tell(f, c.ranks);
+				print_ranks(f, c.ranks);
 				fail();
 			}
 		}

@@ -464,7 +464,8 @@ static void test_round_trips(void **state)
 /* Pages about a group need no padding if a rank asks. */
 static bool member_page(unsigned int page)
 {
-	return page == RF_CTL_PAGE_GROUP || page == RF_CTL_PAGE_RANKS || page == RF_CTL_PAGE_LAG;
+	return page == RF_CTL_PAGE_GROUP || page == RF_CTL_PAGE_RANKS || page == RF_CTL_PAGE_LAG ||
+	       page == RF_CTL_PAGE_TREE;
 }
 
 /* Each page with as many entries as it can hold has the length that a request of it is padded to.
@@ -477,7 +478,7 @@ static void test_page_lengths(void **state)
 	struct rf_ctl_request q;
 
 	(void)state;
-	for (unsigned int page = 1; page <= RF_CTL_PAGE_JOBS; page++) {
+	for (unsigned int page = 1; page <= RF_CTL_PAGE_TREE; page++) {
 		size_t most = 0;
 
 		memset(&in, 0, sizeof(in));
@@ -516,7 +517,7 @@ static void test_page_lengths(void **state)
 		}
 	}
 	assert_int_equal(rf_ctl_page_max(0), 0);
-	assert_int_equal(rf_ctl_page_max(RF_CTL_PAGE_JOBS + 1), 0);
+	assert_int_equal(rf_ctl_page_max(RF_CTL_PAGE_TREE + 1), 0);
 	hd = header(RF_CTL_STATUS, 0, 1, 2);
 	q.u.status.page = 99;
 	assert_int_equal(rf_ctl_request_put(buf, &hd, &q, key), 72);

@@ -348,7 +348,7 @@ static void test_recorded_status(void **state)
 	a.h.job = RF_CTL_JOB_OPERATOR;
 	a.r.u.status.job = 42;
 	a.r.u.status.group = 1;
-	for (unsigned int page = 1; page <= RF_CTL_PAGE_JOBS; page++) {
+	for (unsigned int page = 1; page <= RF_CTL_PAGE_TREE; page++) {
 		a.r.u.status.page = (uint8_t)page;
 		len = fw_ask_frame(&a, frame);
 		for (unsigned int i = 0; i < 3; i++) {

@@ -85,6 +85,8 @@ mutant restart-unseen join.c "	    m->peer_ip == j->peer_ip)" "	    m->peer_ip !
 mutant restart-unnamed join.c "	g->fail_other.box_ip = j->src_ip;" "	;"
 mutant uplink-unnamed group.c "	if (u && u->port == port && u->lane == lane)" "	if (0)"
 mutant not-logged log.c "g->fail_other.box_ip : 0u" "0u : 0u"
+mutant tree-without-leaves status.c "			rf_ctl_mask_set(p->leaves, m->rank);" "			;"
+mutant got-is-up status.c "RF_UPLINK_STRIDE + RF_UPLINK_GOT" "RF_UPLINK_STRIDE + RF_UPLINK_UP"
 # refusals of the parent
 mutant version uplink_life.c "		return RF_CTL_R_UPLINK_VERSION;" "		return RF_CTL_R_VERSION;"
 mutant version-unheard uplink_life.c "	if (++u->refusals == REFUSALS)" "	if (0)"

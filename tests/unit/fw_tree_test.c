@@ -194,6 +194,69 @@ static void test_leave_early(void **state)
 	tree_end();
 }
 
+/* Page TREE, asked by a host of a box. */
+static const struct rf_ctl_tree_page *page_tree(unsigned int host)
+{
+	struct rf_ctl_status_req q = {.page = RF_CTL_PAGE_TREE};
+	struct rf_client *c = &tree.host[host].client;
+
+	assert_int_equal(rf_client_status(c, &q, tree.now * 4), 0);
+	tree_run(50000);
+	assert_int_equal(rf_client_query(c), RF_CLIENT_Q_DONE);
+	assert_int_equal(rf_client_answer(c)->page, RF_CTL_PAGE_TREE);
+	return &rf_client_answer(c)->u.tree;
+}
+
+/* What the boxes report about the tree: box 0 with a rank of its own and box 1 below. */
+static void test_page(void **state)
+{
+	const struct rf_ctl_tree_page *p;
+
+	(void)state;
+	tree_init(2);
+	for (unsigned int b = 0; b < 2; b++)
+		tree_start_box(b);
+	tree_add_host(0, 0, 2);
+	for (unsigned int r = 0; r < 2; r++)
+		tree_up(tree_add_host(1, r, 2), 0, 1, 2);
+	tree_join(&tree.host[1]);
+	tree_run(100000);
+	p = page_tree(1);
+	assert_int_equal(p->state, RF_CTL_S_JOINING);
+	assert_int_equal(p->up_state, RF_CTL_UP_IDLE);
+	assert_int_equal(p->parent_ip, tree_box_ip(0));
+	tree_join(&tree.host[2]);
+	tree_run(200000);
+	p = page_tree(1);
+	assert_int_equal(p->up_state, RF_CTL_UP_JOINING);
+	assert_int_equal(p->parent_port_ip & 0xffffff00u, tree_box_ip(0) & 0xffffff00u);
+	tree_join(&tree.host[0]);
+	until_ready(1000);
+	for (unsigned int index = 0; index < 10; index++)
+		tree_reduce(index);
+	/* Only the host at box 0 is missing at index 10. */
+	tree_send(&tree.host[1], 10, 0);
+	tree_send(&tree.host[2], 10, 0);
+	tree_run(1500000);
+	p = page_tree(1);
+	assert_int_equal(p->up_state, RF_CTL_UP_READY);
+	assert_int_equal(p->above, 1);
+	assert_int_equal(p->up_rank, 1);
+	assert_int_equal(p->up_ranks, 2);
+	assert_int_equal(p->head, 11);
+	assert_int_equal(p->up, 11);
+	assert_int_equal(p->got, 10);
+	assert_int_equal(p->awaited, RF_CTL_NO_RANK);
+	assert_int_equal(p->leaves[0], 0);
+	p = page_tree(0);
+	assert_int_equal(p->up_state, RF_CTL_UP_NONE);
+	assert_int_equal(p->parent_ip, 0);
+	assert_int_equal(p->head, 10);
+	assert_int_equal(p->awaited, 0);
+	assert_int_equal(p->leaves[0], 2);
+	tree_end();
+}
+
 /* ---- joining ---- */
 
 /* The box above waits for the other leaf; a deadline that passes names it. */
@@ -571,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_notice_lost),
 		cmocka_unit_test(test_three_levels),
 		cmocka_unit_test(test_leave_early),
+		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_missing_here),
 		cmocka_unit_test(test_taken),

@@ -22,7 +22,7 @@ local results = {[1] = "WAITING", [2] = "READY", [3] = "FAILED", [4] = "DRAINING
 local types = {[0] = "fp32", "bf16", "fp16", "int32", "uint32", "int64", "uint64", "fp64", "int8", "uint8"}
 local ops = {[0] = "sum", "min", "max", "and", "or", "xor", "copy"}
 local kinds = {[0] = "own use", "all-reduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter", "barrier", "batch"}
-local pages = {[1] = "GROUP", [2] = "RANKS", [3] = "BOX", [4] = "PORT", [5] = "FIRMWARE", [6] = "GROUPS", [7] = "CONNECTIONS", [8] = "LOG", [9] = "LAG", [10] = "HELD", [11] = "JOBS"}
+local pages = {[1] = "GROUP", [2] = "RANKS", [3] = "BOX", [4] = "PORT", [5] = "FIRMWARE", [6] = "GROUPS", [7] = "CONNECTIONS", [8] = "LOG", [9] = "LAG", [10] = "HELD", [11] = "JOBS", [12] = "TREE"}
 local reasons = {[0] = "NONE", "TRUNCATED", "VERSION", "KEY_UNKNOWN", "TAG", "VERB", "STALE", "FIELD", "RANKS", "RANK_RANGE", "RANK_TAKEN",
   "RANKS_DIFFER", "TYPES_DIFFER", "MTU_DIFFERS", "SETTINGS_DIFFER", "TYPE_UNSUPPORTED", "MTU_UNSUPPORTED", "ADDRESS_TWICE",
   "CONNECTION_TAKEN", "SUCCESSOR_UNKNOWN", "NO_GROUPS", "NO_SLOTS", "NO_CONNECTIONS", "NO_LANES", "NO_PASSES", "GROUP_UNKNOWN",

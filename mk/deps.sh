@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs the Debian 12 packages that a target needs and this machine lacks; silent if all are installed.
 #
-#   mk/deps.sh build | demo | test | interop | integrations | dev [--list | --check]
+#   mk/deps.sh build | demo | test | interop | integrations | packages | dev [--list | --check]
 #
 #   build  build everything
 #   demo   build, and run the demo with the firmware's image for RISC-V
 #   test   demo, and what `make test` needs
 #   interop test, and what `make interop` needs
 #   integrations test, and what `make integrations` needs
+#   packages integrations, and what `make deb` and `make deb-test` need
 #   dev    test, and what lint, formal, synth, gate and bench need
 #   --list print the package names, install nothing
 #   --check print the command that installs missing packages, exit 1; does nothing on systems other than Debian
@@ -20,6 +21,7 @@ demo='libunicorn-dev clang lld'
 test='libcmocka-dev python3-cffi python3-numpy mypy libopenmpi-dev mpich libmpich-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium gtkwave xvfb xauth'
 interop='openvswitch-switch'
 integrations='python3-torch python3-mpi4py gfortran'
+packages='debhelper dh-python fakeroot lintian cmake'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40'
 
 case "${1:-}" in
@@ -28,9 +30,10 @@ demo) wanted="$build $demo" ;;
 test) wanted="$build $demo $test" ;;
 interop) wanted="$build $demo $test $interop" ;;
 integrations) wanted="$build $demo $test $integrations" ;;
+packages) wanted="$build $demo $test $integrations $packages" ;;
 dev) wanted="$build $demo $test $dev" ;;
 *)
-	sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 	;;
 esac

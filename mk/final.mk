@@ -65,6 +65,7 @@ help:
 	@echo '  make            libraries, tools, the Verilated box'
 	@echo '  make install    PREFIX=/usr/local, LIBDIR=, SYSCONFDIR=, DESTDIR=: library, header, tools, man pages, completion, docs'
 	@echo '  make uninstall  remove installed files'
+	@echo '  make deb        packages of Debian in build/deb; `make deb-test` installs them into an empty root (docs/packages.md)'
 	@echo '  make clean      forget the build'
 	@echo 'Figures and proofs:'
 	@echo '  make bench      all figures with their limits, build/bench.json; exit 4 if a limit is missed'

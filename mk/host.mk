@@ -49,7 +49,8 @@ $(SHLIB) $(addprefix $(BUILD)/bin/,ringfold-box ringfold-ctl ringfold-doctor io-
   $(addprefix $(BUILD)/tests/,io_memif io_dpdk io_tap realtime e2e_bad_wire): | $(DPDK_PLUGIN)
 
 # Programs that use only the public interface: linked with the shared library in their own directory.
-RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold -Wl,-rpath,'$$$$ORIGIN/../lib'
+# RPATH=no: they find the library only where the system looks for it, as packages want it.
+RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold $(if $(filter no,$(RPATH)),,-Wl$(comma)-rpath$(comma)'$$$$ORIGIN/../lib')
 
 $(eval $(call c_lib,rf-perf,$(addprefix tools/,perf_call.c perf_want.c perf_measure.c perf_stats.c perf_out.c)))
 $(eval $(call c_prog,ringfold-perf,tools/ringfold-perf.c tools/perf_options.c,rf-perf rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
@@ -155,6 +156,9 @@ install-files:
 	install -m 644 $(PUBLIC_HEADERS) $(DESTDIR)$(PREFIX)/include/ringfold/
 	[ ! -f $(BUILD)/firmware/ringfold-rv32.elf ] || install -D -m 644 $(BUILD)/firmware/ringfold-rv32.elf $(RF_OWN)/ringfold-rv32.elf
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(RF_VERSION)|' host/ringfold.pc.in > $(RF_LIB)/pkgconfig/ringfold.pc
+	install -d $(RF_LIB)/cmake/ringfold
+	for f in config config-version; do sed "s|@INCLUDE@|$$(realpath -m --relative-to=$(LIBDIR) $(PREFIX)/include)|; s|@VERSION@|$(RF_VERSION)|" \
+	  host/cmake/ringfold-$$f.cmake.in > $(RF_LIB)/cmake/ringfold/ringfold-$$f.cmake || exit 1; done
 	$(if $(DESTDIR),,[ "$$(id -u)" != 0 ] || ldconfig)
 
 # Removes everything that `make install` has installed, except the configuration, which may have been edited.
@@ -163,6 +167,7 @@ uninstall:
 	rm -f $(RF_LIB)/libringfold.so $(RF_LIB)/libringfold.so.1 $(RF_LIB)/libringfold.so.$(RF_VERSION)
 	rm -f $(addprefix $(RF_OWN)/,ringfold-rv32.elf io_dpdk.so) $(RF_OWN)/box-p*-l*-w*.so $(RF_LIB)/ringfold/io_dpdk.so
 	rm -f $(PUBLIC_HEADERS:host/%=$(DESTDIR)$(PREFIX)/%) $(RF_LIB)/pkgconfig/ringfold.pc
+	rm -rf $(RF_LIB)/cmake/ringfold
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/ringfoldd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/ringfold.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/70-ringfold.rules
 	for d in $(RF_OWN) $(RF_LIB)/ringfold $(DESTDIR)$(PREFIX)/include/ringfold; do \

@@ -44,9 +44,10 @@ BENCH_OUT  := $(BUILD)/bench.jsonl
 # build, missing packages are reported.
 DEPS_FOR := $(strip $(if $(filter lint% formal% synth% bench% fuzz% mutate%,$(MAKECMDGOALS)),dev,$(if \
   $(filter interop%,$(MAKECMDGOALS)),interop,$(if \
+  $(filter deb deb-test,$(MAKECMDGOALS)),packages,$(if \
   $(filter integrations%,$(MAKECMDGOALS)),integrations,$(if \
   $(filter test% soak%,$(MAKECMDGOALS)),test,$(if $(filter demo%,$(MAKECMDGOALS)),demo,$(if \
-  $(filter all install,$(or $(MAKECMDGOALS),all)),build --check)))))))
+  $(filter all install,$(or $(MAKECMDGOALS),all)),build --check))))))))
 ifneq ($(DEPS_FOR),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 ifneq ($(shell mk/deps.sh $(DEPS_FOR) >&2; echo $$?),0)

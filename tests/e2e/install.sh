@@ -11,6 +11,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 ${MAKE:-make} -s -C "$root" install-files DESTDIR="$dir" PREFIX=/opt/rf > "$dir/log" 2>&1 || { cat "$dir/log"; fail install; }
 place=$dir/opt/rf
 for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.1 lib/ringfold/io_dpdk.so lib/pkgconfig/ringfold.pc \
+	lib/cmake/ringfold/ringfold-config.cmake lib/cmake/ringfold/ringfold-config-version.cmake \
 	bin/ringfold bin/ringfold-perf bin/ringfold-box share/man/man1/ringfold-run.1 share/man/man3/rf_allreduce.3 \
 	share/bash-completion/completions/ringfold share/ringfold/ringfold.lua share/ringfold/switch/linux-bridge.sh \
 	share/doc/ringfold/README.md share/doc/ringfold/docs/api.md share/doc/ringfold/docs/pictures/rack.svg \
@@ -69,6 +70,15 @@ readelf -d example | grep -q 'NEEDED.*libringfold.so.1' || fail "the example doe
 gcc "$root/examples/allreduce.c" $(pkg-config --cflags --libs ringfold) \
 	"-Wl,-rpath,$dir$(pkg-config --variable=libdir ringfold | sed "s|^$dir||")" -o alone || fail "with rpath"
 env -u LD_LIBRARY_PATH ./alone > out || fail "the example with rpath does not run"
+# ... by CMake, too, if it is there (`make deb-test` needs it); of another version it is refused
+if command -v cmake > /dev/null; then
+	mkdir by_cmake
+	printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(t C)' 'find_package(ringfold ${WANTED} REQUIRED)' \
+		"add_executable(t $root/examples/allreduce.c)" 'target_link_libraries(t ringfold::ringfold)' > by_cmake/CMakeLists.txt
+	(cmake -S by_cmake -B by_cmake/b -DWANTED=0.2 -DCMAKE_PREFIX_PATH="$place" && cmake --build by_cmake/b) > log 2>&1 || { cat log; fail CMake; }
+	env -u LD_LIBRARY_PATH by_cmake/b/t | grep -q '^rank 0 of 1: 0 1 ... 999$' || fail "the example by CMake does not run"
+	! cmake -S by_cmake -B by_cmake/c -DWANTED=0.9 -DCMAKE_PREFIX_PATH="$place" > log 2>&1 || fail "CMake takes another version"
+fi
 # the header is C++ as well
 printf '#include <ringfold/ringfold.h>\nint main() { return rf_version()[0] != 48; }\n' > t.cpp
 # shellcheck disable=SC2046

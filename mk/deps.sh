@@ -20,7 +20,7 @@ build='gcc g++ make libc6-dev pkg-config python3 verilator zlib1g-dev libdpdk-de
 demo='libunicorn-dev clang lld'
 test='libcmocka-dev python3-cffi python3-numpy mypy libopenmpi-dev mpich libmpich-dev spin libinih-dev openmpi-bin iproute2 dpdk-dev valgrind yosys iverilog tshark procps graphviz groff-base kmod qemu-system-x86 busybox-static ibverbs-utils rdmacm-utils perftest librdmacm-dev nftables libsimgrid-dev chromium gtkwave xvfb xauth'
 interop='openvswitch-switch'
-integrations='python3-torch python3-mpi4py gfortran'
+integrations='python3-torch python3-mpi4py gfortran hpcc'
 packages='debhelper dh-python fakeroot lintian cmake'
 dev='clang-format libclang-rt-14-dev llvm z3 nextpnr-ice40'
 

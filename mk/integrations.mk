@@ -70,6 +70,8 @@ $(BUILD)/mpi/$(1)/$(basename $(notdir $(2))): $(2) $(BUILD)/flags
 endef
 $(eval $(call mpi_program,openmpi,tests/integrations/mpi_calls.c,-L$(MPI_OPENMPI_I)/../lib -lmpi))
 $(eval $(call mpi_program,mpich,tests/integrations/mpi_calls.c,-lmpich))
+$(eval $(call mpi_program,openmpi,tests/integrations/mpi_threads.c,-L$(MPI_OPENMPI_I)/../lib -lmpi -lpthread))
+$(eval $(call mpi_program,mpich,tests/integrations/mpi_threads.c,-lmpich -lpthread))
 # What a call costs, with a library that does nothing.
 $(eval $(call mpi_program,openmpi,tests/bench/mpi_cost.c,-L$(MPI_OPENMPI_I)/../lib -lmpi))
 $(eval $(call mpi_program,mpich,tests/bench/mpi_cost.c,-lmpich))
@@ -95,8 +97,8 @@ uninstall-mpi:
 
 # What needs more packages (mk/deps.sh integrations) or takes longer: `make integrations`, or integrations-NAME for one.
 INTEGRATIONS := $(BUILD)/integrations
-INTEGRATIONS_DEPS := $(PY_FILES) $(MPI_OPENMPI) $(MPI_MPICH) $(addprefix $(BUILD)/mpi/,openmpi/mpi_calls mpich/mpi_calls) \
-  $(MPI_TEST_DEPS) $(MPI_COST_DEPS) $(addprefix $(BUILD)/bin/,ringfold ringfold-run)
+INTEGRATIONS_DEPS := $(PY_FILES) $(MPI_OPENMPI) $(MPI_MPICH) $(foreach m,openmpi mpich,$(addprefix $(BUILD)/mpi/$(m)/,mpi_calls mpi_threads)) \
+  $(MPI_TEST_DEPS) $(MPI_COST_DEPS) $(call rtl_box,4,1,512) $(addprefix $(BUILD)/bin/,ringfold ringfold-run)
 $(INTEGRATIONS)/tests.list: mk/integrations.mk
 	@mkdir -p $(@D)
 	@for m in openmpi mpich; do printf 'mpi-%s\t%s\n' $$m "tests/integrations/mpi.sh $$m"; printf 'mpi-more-%s\t%s\n' $$m "tests/integrations/mpi_more.sh $$m"; done > $@

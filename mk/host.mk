@@ -54,9 +54,10 @@ RINGFOLD_LIBS := -L$(BUILD)/lib -lringfold $(if $(filter no,$(RPATH)),,-Wl$(comm
 
 $(eval $(call c_lib,rf-perf,$(addprefix tools/,perf_call.c perf_want.c perf_measure.c perf_stats.c perf_out.c)))
 $(eval $(call c_prog,ringfold-perf,tools/ringfold-perf.c tools/perf_options.c,rf-perf rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
+$(eval $(call c_prog,ringfold-osu,tools/ringfold-osu.c,rf-perf rf-opt rfproto,$(RINGFOLD_LIBS) -ljansson))
 $(eval $(call c_prog,allreduce,examples/allreduce.c,,$(RINGFOLD_LIBS)))
 $(eval $(call c_prog,ringfold-train,demo/train.c demo/net.c demo/digits.c,rf-opt,$(RINGFOLD_LIBS)))
-$(BUILD)/bin/ringfold-perf $(BUILD)/bin/allreduce $(BUILD)/bin/ringfold-train: $(SHLIB)
+$(addprefix $(BUILD)/bin/,ringfold-perf ringfold-osu allreduce ringfold-train): $(SHLIB)
 
 $(eval $(call c_test,bootstrap_env,tests/unit/bootstrap_env.c,rf-config))
 $(eval $(call c_link,settings_table,tests/unit/settings_table.c,rf-config,,,$(BUILD)/tests/settings_table))
@@ -100,6 +101,7 @@ E2E_DEPS := $(BUILD)/tests/e2e_rank $(BUILD)/bin/ringfold-box $(BUILD)/bin/ringf
 $(eval $(call test,e2e-perf-2,tests/e2e/perf.sh 2,$(E2E_DEPS)))
 $(eval $(call test,e2e-perf-4,tests/e2e/perf.sh 4,$(E2E_DEPS)))
 $(eval $(call test,e2e-perf-calls,PYTHON=$(PYTHON) tests/e2e/perf_calls.sh 3,$(E2E_DEPS)))
+$(eval $(call test,e2e-osu,tests/e2e/osu.sh,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-osu ringfold-box)))
 $(eval $(call test,e2e-perf-rtl,tests/e2e/perf.sh 4 rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
 $(eval $(call test,e2e-errors,tests/e2e/errors.sh,$(E2E_DEPS)))
 $(eval $(call test,e2e-captures,tests/e2e/captures.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-sim $(BUILD)/bin/ringfold))
@@ -134,7 +136,7 @@ RF_LIB := $(DESTDIR)$(LIBDIR)
 RF_OWN := $(DESTDIR)$(PREFIX)/lib/ringfold
 
 # Programs that users need: without the tools that compare engines and those of the demo, which work in this tree.
-INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info top sim perf doctor ctl gen check))
+INSTALL_PROGRAMS := $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info top sim perf osu doctor ctl gen check))
 # Built if the packages that they need are installed.
 INSTALL_IF_THERE := $(addprefix $(BUILD)/bin/,ringfold-plan ringfold-rv32 ringfoldd)
 

@@ -25,10 +25,10 @@ $(eval $(call c_prog,ringfold-top,tools/ringfold-top.c tools/top_get.c tools/top
 $(eval $(call test,e2e-top,$(PYTHON) -B tests/e2e/top.py $(BUILD),$(addprefix $(BUILD)/bin/,ringfold ringfold-top ringfold-run ringfold-box) $(BUILD)/tests/e2e_rank))
 
 # The options of all tools; those that need a package are checked if they were built.
-$(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info top sim perf doctor ctl gen check replay train))))
+$(eval $(call test,options,tests/e2e/options.sh $(BUILD)/bin $(PYTHON),$(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box run info top sim perf osu doctor ctl gen check replay train))))
 
 # Every tool with output that cannot be written.
-$(eval $(call test,e2e-full,tests/e2e/full.sh,$(E2E_DEPS) $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box check compare ctl doctor gen info perf replay run sim top train)) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd) $(BUILD)/bin/ringfold-plan))
+$(eval $(call test,e2e-full,tests/e2e/full.sh,$(E2E_DEPS) $(addprefix $(BUILD)/bin/,ringfold $(addprefix ringfold-,box check compare ctl doctor gen info osu perf replay run sim top train)) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd) $(BUILD)/bin/ringfold-plan))
 
 # A wire with one fault that the doctor has to name.
 $(eval $(call c_link,e2e_bad_wire,tests/e2e/bad_wire.c,rf-memif rf-io rf-store rf-config roce rfctl rfproto,-lpthread,,$(BUILD)/tests/e2e_bad_wire))

@@ -31,6 +31,7 @@ static const struct {
 	{"plan", "which traffic merges where: plans, all schemes compared, on any topology"},
 	{"replay", "simulated runs with faults, each derived from its seed"},
 	{"perf", "all-reduce performance and correctness, one table"},
+	{"osu", "latency of one collective, in the form of the OSU Micro-Benchmarks"},
 	{"doctor",
 	 "checks the box and the switch's rule: reports the first failure and the remedy"},
 	{"ctl", "control messages by hand: join generated traffic, status, drop, reset"},

@@ -44,6 +44,7 @@ full ringfold-sim --size 4K --json
 full ringfold-box --hold 0s --port a=pcap:tests/data/rxe-sample.pcap
 full ringfold-box --hold 0s --json --port a=pcap:tests/data/rxe-sample.pcap
 full ringfold-perf --max 64 --iters 1
+full ringfold-osu allreduce -m 4:8 -i 2 -x 0
 full ringfold-info
 full ringfold-info --json
 full ringfold-run -n 1 -- echo hello

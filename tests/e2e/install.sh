@@ -20,7 +20,7 @@ for f in include/ringfold/ringfold.h lib/libringfold.so lib/libringfold.so.1 lib
 	[ -e "$place/$f" ] || fail "$f is missing"
 done
 # programs for users, but none for developers of this tree
-want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen info perf run sim top)
+want=$(printf 'ringfold\n'; printf 'ringfold-%s\n' box check ctl doctor gen info osu perf run sim top)
 have=$(find "$place/bin" -mindepth 1 ! -name ringfold-plan ! -name ringfold-rv32 ! -name ringfoldd -printf '%f\n' | sort)
 [ "$have" = "$want" ] || fail "installed programs: $have"
 # Verilated boxes: every shape that was built is installed and found; another one where RF_ENGINE_DIR says

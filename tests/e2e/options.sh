@@ -41,7 +41,7 @@ expect 2 '-s needs\|--size needs a value' "$rf" sim -s
 expect 0 "wrong" "$rf" sim --siz 4K
 
 # output that cannot be written is a failure of every tool, with the reason
-for tool in "$bin"/ringfold "$bin"/ringfold-{box,run,info,top,sim,perf,doctor,ctl,gen,check,replay,train}; do
+for tool in "$bin"/ringfold "$bin"/ringfold-{box,run,info,top,sim,perf,osu,doctor,ctl,gen,check,replay,train}; do
 	expect 1 "cannot write the output: No space left on device" sh -c "$tool --help > /dev/full"
 done
 expect 1 "ringfold-sim: cannot write the output: No space left" sh -c "$rf sim --size 4K > /dev/full"

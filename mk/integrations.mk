@@ -86,6 +86,10 @@ MPI_TEST_DEPS := $(SHLIB) $(DPDK_PLUGIN) $(addprefix $(BUILD)/bin/ringfold-,box 
 $(eval $(call test,mpi-openmpi,tests/integrations/mpi.sh openmpi,$(MPI_OPENMPI) $(BUILD)/mpi/openmpi/mpi_calls $(MPI_TEST_DEPS)))
 $(eval $(call test,mpi-mpich,tests/integrations/mpi.sh mpich,$(MPI_MPICH) $(BUILD)/mpi/mpich/mpi_calls $(MPI_TEST_DEPS)))
 
+# The table of the page: without fault, and one with a fault is noticed.
+MPI_TABLE = $(PYTHON) -B tests/integrations/mpi_table.py $(1) $(MPI_MPICH) $(MPI_MPICH_I)/../../../lib/$(notdir $(abspath $(MPI_MPICH_I)/..))/libmpich.so $(MPI_OPENMPI_I)/../lib/libmpi.so
+$(eval $(call test,docs-mpi,$(call MPI_TABLE,docs/mpi.md) && sed /MPI_Scatter.*served/s/served/passed/ docs/mpi.md > $(BUILD)/mpi/wrong.md && ! $(call MPI_TABLE,$(BUILD)/mpi/wrong.md),$(MPI_MPICH)))
+
 # Both seams are installed below the library's own folder; docs/mpi.md says how MPI finds them.
 .PHONY: install-mpi uninstall-mpi
 install-files: install-mpi

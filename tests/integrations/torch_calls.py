@@ -46,6 +46,12 @@ same("a tensor with gaps", wide, torch.full((6,), float(ranks)))
 work = [dist.all_reduce(torch.ones(5), async_op=True) for _ in range(10)]
 for one in work:
     one.wait()
+# a bucket of DDP can be as large as the largest parameter
+whole = torch.arange(71_500_000 // 4, dtype=torch.int32).remainder(1000)
+bucket = whole.to(torch.float32) + rank
+dist.all_reduce(bucket)
+same("a bucket of 71.5 MB", bucket, (whole * ranks + ranks * (ranks - 1) // 2).to(torch.float32))
+del whole, bucket
 tensor = torch.full((3,), float(rank))
 dist.broadcast(tensor, 1)
 same("broadcast", tensor, torch.ones(3))

@@ -44,10 +44,12 @@ picture() {
 }
 # dpkg orders what it configures, but not what has to be configured before another package is unpacked.
 install() {
-	local try patience=1200
+	local try code patience=1200
 	for try in 1 2 3; do
-		in_root dpkg --force-unsafe-io --skip-same-version --install "$@" > "$dir/install" 2>&1 && return 0
-		in_root dpkg --force-unsafe-io --configure --pending > "$dir/configure" 2>&1
+		in_root dpkg --force-unsafe-io --skip-same-version --install "$@" > "$dir/install" 2>&1
+		code=$?
+		# what was skipped may not have been configured yet
+		in_root dpkg --force-unsafe-io --configure --pending > "$dir/configure" 2>&1 && [ $code = 0 ] && return 0
 	done
 	tail -12 "$dir/install"
 	return 1

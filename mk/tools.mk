@@ -7,7 +7,7 @@ $(eval $(call c_prog,ringfold-check,tools/ringfold-check.c,rf-traffic collective
 # Tools that talk to the box over DPDK. $(HOST_LIBS) is defined in mk/host.mk.
 BOXLINK_LIBS := rf-boxlink client rfctl rf-io rf-store rf-config roce rfproto rf-opt
 $(eval $(call c_lib,rf-boxlink,tools/boxlink.c))
-$(eval $(call c_prog,ringfold-ctl,$(addprefix tools/,ringfold-ctl.c ctl_ask.c ctl_hold.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c),rf-traffic collective $(BOXLINK_LIBS),-ljansson -lpthread -lm))
+$(eval $(call c_prog,ringfold-ctl,$(addprefix tools/,ringfold-ctl.c ctl_ask.c ctl_hold.c ctl_traffic.c ctl_plain.c ctl_show.c ctl_box.c ctl_ranks.c ctl_counters.c ctl_register.c ctl_tree.c),rf-tree-walk rf-traffic collective $(BOXLINK_LIBS),-ljansson -lpthread -lm))
 $(eval $(call c_prog,ringfold-doctor,$(addprefix tools/,ringfold-doctor.c doctor_report.c doctor_hear.c doctor_box.c doctor_path.c doctor_group.c doctor_mirror.c doctor_ranks.c),rf-boxlink $(HOST_LIBS) rf-opt,-ljansson -lpthread -lm))
 
 # Ranks of any program on the simulated box.

@@ -85,6 +85,12 @@ void ctl_print_table(const struct ctl *c, struct json_t *rows);
 /* Prints an object as JSON or with one line per member. Takes ownership of it. */
 void ctl_print_object(const struct ctl *c, struct json_t *object);
 
+/* Whether the questions are those of the operator, who sees all groups of a job. */
+bool ctl_is_operator(struct ctl *c);
+/* Calls each() for the job's groups, or the one of --group; returns the first exit code that is not
+ * good. */
+int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg);
+
 /* Commands; each returns an exit code. */
 /* --slots, or a default that leaves half of a default-size box to other jobs. */
 unsigned int ctl_slots_wanted(const struct ctl *c, unsigned int mtu);
@@ -107,6 +113,7 @@ void ctl_hold_warn(const struct rf_ctl_box_page *b);
 int ctl_log(struct ctl *c);
 int ctl_ranks(struct ctl *c);
 int ctl_stragglers(struct ctl *c);
+int ctl_tree(struct ctl *c);
 int ctl_drop(struct ctl *c);
 int ctl_counters(struct ctl *c);
 

@@ -60,7 +60,7 @@ static int find_groups(struct ctl *c, uint16_t *number)
 }
 
 /* Whether the key is the operator's; if not, acts as c->job from now on. */
-static bool ctl_is_operator(struct ctl *c)
+bool ctl_is_operator(struct ctl *c)
 {
 	const struct rf_ctl_reply *a;
 
@@ -82,7 +82,7 @@ static bool ctl_is_operator(struct ctl *c)
 }
 
 /* Calls a function for the given group, or for each group of c->job; returns an exit code. */
-static int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg)
+int ctl_each_group(struct ctl *c, int (*each)(struct ctl *c, void *arg), void *arg)
 {
 	uint16_t number[GROUPS_MAX];
 	int count = c->all_groups ? find_groups(c, number) : 0;

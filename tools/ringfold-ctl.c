@@ -49,7 +49,7 @@ static const struct command {
 	{"reset", command_reset, false},   {"ports", ctl_ports, false},
 	{"slots", ctl_slots, false},       {"connections", ctl_connections, false},
 	{"log", ctl_log, false},           {"jobs", ctl_jobs, false},
-	{"hold", ctl_hold, false},
+	{"hold", ctl_hold, false},         {"tree", ctl_tree, true},
 };
 
 static const struct command *find_command(const char *name)
@@ -202,7 +202,8 @@ int main(int argc, char **argv)
 		{RF_OPT_STRING, "box-ip", 0, &c.box_text, "ADDRESS",
 		 "the box's address; default: RF_BOX_IP", NULL},
 		{RF_OPT_STRING, "key", 0, &c.key_text, "HEX",
-		 "key of the operator, or of the job (join, wait, ranks, stragglers); default: "
+		 "key of the operator, or of the job (join, wait, ranks, stragglers, tree); "
+		 "default: "
 		 "RF_KEY, "
 		 "which does not appear in the process list",
 		 NULL},
@@ -282,6 +283,8 @@ int main(int argc, char **argv)
 			 "how often each was last\n"
 			 "  stragglers JOB lag of the last rank of each group after the "
 			 "first: histogram\n"
+			 "  tree JOB  the boxes of each group of a job: states, and how far they "
+			 "are\n"
 			 "  counters  counters of the box: ports, firmware, refusals (zeroes "
 			 "left out)\n"
 			 "  drop JOB  end a job's groups\n"

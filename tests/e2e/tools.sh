@@ -51,6 +51,13 @@ t = json.load(open('$dir/0.err'))
 assert len(t) == 8 and {r['last'] for r in t} == {0} and {r['awaited_ms'] for r in t} == {0}"
 exits 0 "ctl stragglers JOB" $ctl stragglers 6776174
 check "... reports the number of measurements" says 0 "job 6776174 group 0: 0 measurements"
+exits 0 "ctl tree JOB" $ctl tree 6776174
+check "... shows one box" says 0 "^10.0.0.[0-9]* *ready, 8 ranks, head 0$"
+exits 0 "ctl tree JOB --json" $ctl tree 6776174 --json
+check "... is JSON" python3 -c "
+import json
+t = json.load(open('$dir/0.err'))
+assert len(t) == 1 and t[0]['state'] == 'ready' and t[0]['uplink'] == 'none'"
 exits 0 "ctl stragglers JOB --json" $ctl stragglers 6776174 --json
 check "... is JSON" python3 -c "
 import json

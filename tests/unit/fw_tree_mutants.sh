@@ -9,7 +9,7 @@ work=$build/mutants/fw_tree
 tests=fw_tree_test
 objects=$build/obj/tests/unit/fw_tree.o
 limit=20
-libs=$(for lib in fwlinux rf-member collective client model roce rfctl rf-store rf-config rfproto; do echo "$build/lib/lib$lib.a"; done)
+libs=$(for lib in rf-tree-walk fwlinux rf-member collective client model roce rfctl rf-store rf-config rfproto; do echo "$build/lib/lib$lib.a"; done)
 libs="$libs $(pkg-config --libs libisal 2> /dev/null) -lpthread"
 . tests/unit/fw_mutants.sh
 

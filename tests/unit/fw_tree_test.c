@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "firmware/core/internal.h"
+#include "tools/tree_walk.h"
 
 static void until_ready(unsigned int ms)
 {
@@ -254,6 +255,78 @@ static void test_page(void **state)
 	assert_int_equal(p->head, 10);
 	assert_int_equal(p->awaited, 0);
 	assert_int_equal(p->leaves[0], 2);
+	tree_end();
+}
+
+/* `ringfold ctl tree` from any box of three levels. */
+static struct {
+	struct tree_host *tool;
+	char text[400];
+} walk;
+
+static const struct rf_ctl_reply *walk_ask(void *arg, uint32_t box_ip, enum rf_ctl_page page,
+					   uint16_t index)
+{
+	struct rf_ctl_status_req q = {.page = (uint8_t)page, .index = index, .job = TREE_JOB};
+	struct rf_client *c = &walk.tool->client;
+	struct rf_client_cfg cfg = c->cfg;
+
+	(void)arg;
+	cfg.box_ip = box_ip;
+	cfg.job = RF_CTL_JOB_OPERATOR;
+	cfg.rank = RF_CTL_NO_RANK;
+	cfg.token += 2;
+	cfg.answer_ns = 300000000;
+	rf_client_init(c, &cfg);
+	assert_int_equal(rf_client_status(c, &q, tree.now * 4), 0);
+	for (unsigned int ms = 0; ms < 400 && rf_client_query(c) == RF_CLIENT_Q_WAITING; ms++)
+		tree_run(1000);
+	return rf_client_query(c) == RF_CLIENT_Q_DONE ? rf_client_answer(c) : NULL;
+}
+
+static void walk_visit(void *arg, unsigned int depth, uint32_t box_ip,
+		       const struct rf_ctl_tree_page *p)
+{
+	size_t at = strlen(walk.text);
+
+	(void)arg;
+	snprintf(walk.text + at, sizeof(walk.text) - at, "%u:%u:%u ", depth,
+		 (box_ip >> 8 & 255u) - 0x64u, p ? p->ranks : 0);
+}
+
+static void test_walk(void **state)
+{
+	(void)state;
+	tree_init(4);
+	for (unsigned int b = 0; b < 4; b++)
+		tree_start_box(b);
+	tree_add_host(0, 0, 3);
+	tree_up(tree_add_host(1, 1, 2), 0, 1, 3);
+	tree_up(tree_add_host(2, 0, 1), 0, 2, 3);
+	for (unsigned int r = 0; r < 3; r++) {
+		struct tree_host *h = tree_add_host(3, r, 3);
+
+		tree_up(h, 1, 0, 2);
+		tree_up(h, 0, 1, 3);
+		h->join.lease_ms = 60000;
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		tree.host[i].join.lease_ms = 60000;
+	ready();
+	walk.tool = tree_add_host(0, 0, 2);
+	for (unsigned int start = 0; start < 4; start++) {
+		walk.text[0] = '\0';
+		assert_int_equal(tree_walk(tree_box_ip(start), walk_ask, walk_visit, NULL), 4);
+		assert_string_equal(walk.text, "0:0:3 1:1:2 2:3:3 1:2:1 ");
+	}
+	/* A box that is silent is shown, and nothing below it; so is a parent. */
+	tree.box[1].dead = true;
+	walk.text[0] = '\0';
+	assert_int_equal(tree_walk(tree_box_ip(0), walk_ask, walk_visit, NULL), 2);
+	assert_string_equal(walk.text, "0:0:3 1:1:0 1:2:1 ");
+	walk.text[0] = '\0';
+	assert_int_equal(tree_walk(tree_box_ip(3), walk_ask, walk_visit, NULL), 1);
+	assert_string_equal(walk.text, "0:1:0 1:3:3 ");
 	tree_end();
 }
 
@@ -635,6 +708,7 @@ int main(void)
 		cmocka_unit_test(test_three_levels),
 		cmocka_unit_test(test_leave_early),
 		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_missing_here),
 		cmocka_unit_test(test_taken),

@@ -18,7 +18,7 @@ run() {
 	shift
 	timeout -k 5 400 "${launch[@]}" -n "$n" "$@" > "$dir/out" 2> "$dir/0.err" < /dev/null
 	local code=$?
-	[ "$code" = 0 ] || { echo "exit code $code"; tail -5 "$dir/out"; return 1; }
+	[ "$code" = 0 ] || { echo "exit code $code"; tail -5 "$dir/out"; grep "warn: " "$dir/0.err" | cut -c1-300; return 1; }
 }
 faultless() {
 	[ "$(grep -c "of $1: 0 faults" "$dir/out")" = "$1" ]

@@ -82,6 +82,7 @@ struct rf_request {
 	struct rf_group *group; /* in whose list it is */
 	/* the one that carries its call: this or the larger one. NULL: not chosen yet */
 	struct rf_group *carrier RF_LOCKED;
+	bool large RF_LOCKED; /* it counts among the large calls that are outstanding */
 	bool done RF_LOCKED;
 	bool told RF_LOCKED; /* its completion has been made known (complete.c) */
 	int status RF_LOCKED;
@@ -153,6 +154,7 @@ struct rf_group {
 	enum rf_schedule schedule;
 	struct rf_member *member;
 	unsigned int slots, least;  /* that it asks for at the box */
+	bool room_soon;             /* a rank has ended a group shortly before: room may come */
 	bool joined RF_LOCKED;      /* it has a place at the box */
 	struct rf_pair_roce roce;   /* its connections, ... */
 	struct rf_pair_verbs verbs; /* ... or these, when the context uses a NIC */
@@ -219,7 +221,8 @@ struct rf_large {
 	uint32_t started RF_LOCKED;       /* large calls: their numbers begin at 1 */
 	uint32_t from RF_LOCKED;          /* USED: the first that it carries; NONE: that makes it */
 	uint32_t refused RF_LOCKED;       /* attempts in a row that were in vain */
-	uint64_t used_at RF_LOCKED;       /* when a large call last began or ended */
+	unsigned int outstanding RF_LOCKED; /* large calls, of either group */
+	uint64_t used_at RF_LOCKED;         /* when a large call last began or ended */
 	/* requests that wait until the ranks have agreed: places in requests[] of the first group
 	 */
 	bool holding RF_LOCKED;
@@ -581,8 +584,6 @@ int rf_group_meet(struct rf_group *group) RF_REQUIRES(rf_context_class);
 void rf_room_refused(struct rf_group *group) RF_REQUIRES(rf_context_class);
 /* A group ends, and so does what is remembered. */
 void rf_room_freed(struct rf_group *group) RF_REQUIRES(rf_context_class);
-/* Whether the box may get room within moments, because a group of this process has just ended. */
-bool rf_room_soon(const struct rf_context *ctx) RF_REQUIRES(rf_context_class);
 
 /* ---- group.c ---- */
 

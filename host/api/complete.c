@@ -73,8 +73,10 @@ void rf_request_done(struct rf_request *r, int status)
 	r->status = status;
 	r->group->outstanding--;
 	ctx->outstanding--;
-	if (r->carrier && r->carrier != r->group) {
+	if (r->carrier && r->carrier != r->group)
 		r->carrier->outstanding--;
+	if (r->large) {
+		r->group->comm->large.outstanding--;
 		r->group->comm->large.used_at = rf_now();
 	}
 	if (status == RF_OK)

@@ -175,7 +175,7 @@ static int group_member(struct rf_group *g, const struct rf_group *like)
 		.like = like ? rf_member_order(like->member) : NULL,
 		.flags = (uint16_t)(comm->flags | (is_mirror(g) ? 0 : RF_CTL_J_SHIFTED)),
 		.prove = true,
-		.no_wait = !rf_room_soon(ctx),
+		.no_wait = !g->room_soon,
 		.timeout_ns = comm->timeout_ms * RF_NS_PER_MS,
 		.exchange_ns = comm->timeout_ms * RF_NS_PER_MS,
 		.lease_ms = RF_CTL_LEASE_DEFAULT,

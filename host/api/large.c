@@ -182,14 +182,17 @@ static bool begin(struct rf_comm *comm)
 
 /* ---- end ---- */
 
-/* Whether this rank can do without the group now. */
+/*
+ * Whether this rank can do without the group now. A large call that the first group still carries
+ * counts, too: if it takes long, the next one comes late.
+ */
 static bool is_idle(struct rf_comm *comm)
 {
 	struct rf_large *l = &comm->large;
 	bool idle;
 
 	rf_lock(comm->ctx);
-	idle = !l->group->outstanding && (l->ending || rf_now() - l->used_at >= IDLE_NS);
+	idle = !l->outstanding && (l->ending || rf_now() - l->used_at >= IDLE_NS);
 	rf_unlock(comm->ctx);
 	return idle;
 }

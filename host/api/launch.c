@@ -88,15 +88,22 @@ static int choose(struct rf_request *r) RF_REQUIRES(rf_context_class)
 	int ret;
 
 	r->carrier = g == g->comm->group ? carrier_of(g->comm, &r->call) : g;
+	r->large = l->started != before;
+	if (r->large)
+		l->outstanding++;
 	if (r->carrier != g)
 		r->carrier->outstanding++;
 	ret = carry(r);
 	if (!ret)
 		return RF_OK;
-	/* it does not count */
+	/* it does not count, and its end must not count either */
 	l->started = before;
+	if (r->large)
+		l->outstanding--;
 	if (r->carrier != g)
 		r->carrier->outstanding--;
+	r->large = false;
+	r->carrier = NULL;
 	return ret;
 }
 

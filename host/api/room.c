@@ -1,7 +1,8 @@
 /*
  * What a process knows of the room at the box. A refusal is remembered, so that a program with many
- * communicators asks once; and only after a group of this process has ended is it worth while to
- * ask a full box again and again.
+ * communicators asks once; and only after a group of one of the ranks has ended is it worth
+ * while to ask a full box again and again. The ranks agree on that: if one of them had given up at
+ * once, another one, which asks when there is room, would wait for it in vain.
  */
 #include "host/api/api.h"
 
@@ -13,6 +14,10 @@
 #define COUNTER_GROUPS 0
 /* How long a refusal is remembered at most: other jobs end groups, too. */
 #define FULL_NS (10000 * RF_NS_PER_MS)
+/* What a rank tells the others before they ask: a refusal that it remembers; that it has ended a
+   group shortly before. */
+#define SAYS_FULL 1u
+#define SAYS_FREED 2u
 /* How long after the end of a group the box may need to give its place back. */
 #define SOON_NS (2000 * RF_NS_PER_MS)
 
@@ -38,17 +43,23 @@ static int remembered(struct rf_group *g, unsigned int rank) RF_REQUIRES(rf_cont
 		(unsigned long long)((rf_now() - ctx->full_at) / RF_NS_PER_MS), ctx->full_text);
 }
 
+static bool freed_lately(const struct rf_context *ctx) RF_REQUIRES(rf_context_class)
+{
+	return ctx->freed_at && rf_now() - ctx->freed_at < SOON_NS;
+}
+
 int rf_group_meet(struct rf_group *g)
 {
 	struct rf_comm *comm = g->comm;
 	struct rf_context *ctx = comm->ctx;
-	uint8_t full = is_full(ctx, g);
+	bool full = is_full(ctx, g);
+	uint8_t own = (uint8_t)((full ? SAYS_FULL : 0) | (freed_lately(ctx) ? SAYS_FREED : 0));
 	uint8_t all[RF_RANKS_MAX];
 	uint32_t number = 0;
 	struct rf_store_gather want = {.ranks = comm->set,
 				       .lane = g->lane,
 				       .name = "the start of a group",
-				       .value = &full,
+				       .value = &own,
 				       .len = 1,
 				       .timeout_ms = comm->timeout_ms,
 				       .number = &number,
@@ -63,14 +74,19 @@ int rf_group_meet(struct rf_group *g)
 	ret = rf_job_gather(ctx, &want, all);
 	rf_lock(ctx);
 	g->number = number & NUMBER_MASK;
+	for (unsigned int k = 0; k < comm->ranks && !ret; k++)
+		g->room_soon |= (all[k] & SAYS_FREED) != 0;
+	/* what a rank remembers may be of the time before that */
+	if (ret || g->room_soon)
+		return ret;
 	/* all ranks come to the same conclusion; their own memory first, because it has the reason
 	 */
-	if (!ret && full)
+	if (full)
 		return remembered(g, comm->rank);
-	for (unsigned int k = 0; k < comm->ranks && !ret; k++)
-		if (all[k])
+	for (unsigned int k = 0; k < comm->ranks; k++)
+		if (all[k] & SAYS_FULL)
 			return remembered(g, rf_comm_rank_at(comm, k));
-	return ret;
+	return RF_OK;
 }
 
 void rf_room_refused(struct rf_group *g)
@@ -101,9 +117,4 @@ void rf_room_freed(struct rf_group *g)
 		return;
 	g->comm->ctx->full_at = 0;
 	g->comm->ctx->freed_at = rf_now();
-}
-
-bool rf_room_soon(const struct rf_context *ctx)
-{
-	return ctx->freed_at && rf_now() - ctx->freed_at < SOON_NS;
 }

@@ -131,6 +131,13 @@ struct cables {
 static struct cables cables[1];
 static _Atomic unsigned int lost_permille;
 
+static bool (*_Atomic dropped)(unsigned int from, const uint8_t *frame, uint32_t len);
+
+void api_box_drop(bool (*drop)(unsigned int from, const uint8_t *frame, uint32_t len))
+{
+	dropped = drop;
+}
+
 static bool wide_boxes;
 
 void api_box_wide(bool wide)
@@ -149,7 +156,10 @@ static void cable(void *arg, unsigned int from, const uint8_t *frame, uint32_t l
 static void cable(void *arg, unsigned int from, const uint8_t *frame, uint32_t len)
 {
 	struct cables *c = arg;
+	bool (*drop)(unsigned int, const uint8_t *, uint32_t) = dropped;
 
+	if (drop && drop(from, frame, len))
+		return;
 	if (rf_rng_word(&c->random) % 1000 < lost_permille)
 		return;
 	rf_io_hub_deliver(c->hub, from < c->ranks ? from + c->ranks : from - c->ranks, frame, len);

@@ -20,6 +20,9 @@ void api_box_wide(bool wide);
 /* From now on so many of 1000 frames are lost on each cable, in each direction. */
 void api_box_lose(unsigned int permille);
 
+/* From now on a frame is lost if this says so; from: the end of the hub. NULL: none is. */
+void api_box_drop(bool (*drop)(unsigned int from, const uint8_t *frame, uint32_t len));
+
 /* ranks_init() with a box; and the end of both. */
 struct api_box *api_box_ranks(struct ranks *all, unsigned int n, bool rules,
 			      int (*run)(struct rank *r));

@@ -260,6 +260,63 @@ static void flipped_bit(void **state)
 	flip = false;
 }
 
+/* ---- a long call ---- */
+
+/* Queue pairs that get nothing from the box, by rank. */
+static atomic_uint deaf[RANKS];
+
+static bool deaf_one(unsigned int from, const uint8_t *frame, uint32_t len)
+{
+	unsigned int qpn = len < 54 ? 0 : frame[47] << 16 | frame[48] << 8 | frame[49];
+
+	for (unsigned int k = 0; k < RANKS; k++)
+		if (qpn && qpn == atomic_load(&deaf[k]) && from >= 2)
+			return true;
+	return false;
+}
+
+/*
+ * The first large call takes longer than the time after which an unused group is given back. The
+ * larger group, made meanwhile, is still there for the next one.
+ */
+static int long_call(struct rank *r)
+{
+	struct vector *v = vector_new();
+	struct rf_request *q;
+	bool made = false;
+
+	EXPECT(r, sum(r, r->comm, v, 1, SMALL) == 0);
+	atomic_store(&deaf[r->rank], r->comm->group->roce.recv_qpn);
+	api_box_drop(deaf_one);
+	EXPECT(r, rank_meet(r) == 0);
+	fill(r, v, 2, LARGE);
+	EXPECT(r, rf_iallreduce(r->comm, v->in, v->out, LARGE, RF_FP32, RF_SUM, &q) == RF_OK);
+	for (unsigned int k = 0; k < 3000 && !made; k++) {
+		usleep(5000);
+		rf_lock(r->ctx);
+		made = r->comm->large.state == RF_LARGE_USED;
+		rf_unlock(r->ctx);
+	}
+	EXPECT(r, made);
+	usleep(2500000);
+	EXPECT(r, rf_test(q) == RF_IN_PROGRESS);
+	EXPECT(r, rank_meet(r) == 0);
+	api_box_drop(NULL);
+	EXPECT(r, rf_wait(q, FOREVER) == RF_OK && right(r, r->comm, v, 2, LARGE) == 0);
+	fill(r, v, 3, LARGE);
+	EXPECT(r, rf_iallreduce(r->comm, v->in, v->out, LARGE, RF_FP32, RF_SUM, &q) == RF_OK);
+	EXPECT(r, q->carrier != r->comm->group);
+	EXPECT(r, rf_wait(q, FOREVER) == RF_OK && right(r, r->comm, v, 3, LARGE) == 0);
+	free(v);
+	return until_given_back(r, r->comm);
+}
+
+static void not_given_back_in_a_long_call(void **state)
+{
+	(void)state;
+	run_with(2, false, false, 0, long_call);
+}
+
 /* ---- many in flight, in any order ---- */
 
 /*
@@ -516,6 +573,7 @@ int main(void)
 		cmocka_unit_test(made_used_given_back),
 		cmocka_unit_test(ended_at_once),
 		cmocka_unit_test(flipped_bit),
+		cmocka_unit_test(not_given_back_in_a_long_call),
 		cmocka_unit_test(opposite_order),
 		cmocka_unit_test(box_full),
 		cmocka_unit_test(not_wanted),

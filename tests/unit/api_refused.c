@@ -271,7 +271,52 @@ static void requests_in_any_order(void **state)
 	run_all(3, 20000, any_order);
 }
 
-/* The same with blocking calls, of which each waits for the other. */
+/*
+ * A full box, of which two ranks end a group; then one of them makes another one together with a
+ * rank that has ended none. The box may refuse the latter and accept the former a moment later.
+ */
+static int freed_by_one(struct rank *r)
+{
+	static const unsigned int low[] = {0, 1}, high[] = {1, 2};
+	struct rf_comm_config config = RF_COMM_CONFIG_INIT;
+	struct rf_comm *comm;
+	uint32_t in = 1, out = 0;
+
+	config.schedule = RF_SCHEDULE_BOX;
+	config.slots = 64;
+	config.n_members = 2;
+	for (unsigned int k = 0; k < 6; k++) {
+		config.members = low;
+		if (r->rank < 2)
+			EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_OK);
+		EXPECT(r, rank_meet(r) == 0);
+		if (r->rank < 2)
+			EXPECT(r, rf_comm_destroy(comm) == RF_OK);
+		config.members = high;
+		if (r->rank == 0)
+			continue;
+		EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_OK);
+		EXPECT(r, rf_allreduce(comm, &in, &out, 1, RF_UINT32, RF_SUM) == RF_OK && out == 2);
+		EXPECT(r, rf_comm_destroy(comm) == RF_OK);
+	}
+	return 0;
+}
+
+static void room_that_one_rank_has_freed(void **state)
+{
+	struct ranks all;
+	struct api_box *box = api_box_ranks(&all, 3, false, freed_by_one);
+
+	(void)state;
+	assert_non_null(box);
+	/* two groups of 64 slots fill the box */
+	all.mtu = 4096;
+	all.timeout_ms = 10000;
+	assert_int_equal(ranks_run(&all), 0);
+	api_box_end(&all, box);
+}
+
+/* Blocking calls on two communicators, of which each waits for the other. */
 static int blocked(struct rank *r)
 {
 	struct rf_comm *c[2] = {NULL, NULL};
@@ -308,7 +353,8 @@ static int blocked(struct rank *r)
 static void crossed_communicators(void **state)
 {
 	(void)state;
-	run_all(2, 1500, blocked);
+	/* each rank says where it waits after half of this time, and both must have heard it */
+	run_all(2, 4000, blocked);
 }
 
 int main(void)
@@ -323,6 +369,7 @@ int main(void)
 		cmocka_unit_test(other_counts),
 		cmocka_unit_test(requests_in_any_order),
 		cmocka_unit_test(crossed_communicators),
+		cmocka_unit_test(room_that_one_rank_has_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,6 @@ help:
 	@echo '  make synth      size and longest paths of every module, size of whole boxes; some hours (tests/rtl/synth.py --help)'
 	@echo '  make gate       benches of the Verilog against netlists by Yosys, and a small box; 20 minutes'
 	@echo '  make mutate     deliberate faults in the Verilog that its benches must notice'
-	@echo '  make soak       seeded runs with faults: 20,000 with the model, 300 with the Verilog; hours'
+	@echo '  make soak       seeded runs with faults: 20,000 with the model, 300 with the Verilog, 20,000 of the library; hours'
 	@echo '  make fuzz       new inputs for codecs, firmware, host, model and Verilog, FUZZ_SECONDS=60 each'
 	@echo 'Packages: demo, test and interop install missing packages (mk/deps.sh).  Variables: OPT="-O2 -g", SANITIZE=-fsanitize=address, CC=clang, JOBS=2, V=1 (whole commands)'

@@ -58,7 +58,12 @@ $(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt rf-web $(REALTIME_
 API_BOX_LIBS := api-box api-ranks $(HOST_LIBS) $(filter-out rf-io rf-store rf-config rf-trace rfctl rfproto,$(REALTIME_LIBS)) rfctl rf-trace rf-io rf-store rf-config rfproto
 API_BOX_LDLIBS := $(REALTIME_LDLIBS) -Xlinker --wrap=rf_rt_port_open
 $(eval $(call test_lib,api-box,tests/unit/api_box.c))
-$(eval $(call c_test,api_collectives,tests/unit/api_collectives.c tests/unit/api_jobs.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call test_lib,api-calls,tests/unit/api_job_calls.c tests/unit/api_jobs.c))
+$(eval $(call c_test,api_collectives,tests/unit/api_collectives.c,api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call c_link,api_soak,tests/unit/api_soak.c,api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS),,$(BUILD)/tests/api_soak))
+# 1: a creation at a full box in which a rank has just ended a group. `make soak` runs many more.
+$(eval $(call test,api_soak,$(BUILD)/tests/api_soak --jobs 4 --count 40 1,$(BUILD)/tests/api_soak))
+$(eval $(call test,api_soak-flip,$(BUILD)/tests/api_soak --flip 3 2>&1 | grep ": 1 wrong bytes in ",$(BUILD)/tests/api_soak))
 $(eval $(call c_test,api_batch,tests/unit/api_batch.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_refused,tests/unit/api_refused.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_large,tests/unit/api_large.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))

@@ -25,11 +25,13 @@ $(eval $(call test,replay-processes,tests/sim/replay_processes.sh $(REPLAY),$(RE
 $(eval $(call test,replay-files,$(PYTHON) tests/sim/replay_files.py $(REPLAY) tests/check/frames.py,$(REPLAY) $(BUILD)/vl/box-p2-l1-w64-trace.so))
 
 # First the port whose results wait for 100 ms, in the Verilog: two to three minutes.
-# Fewer or more: make soak SOAK_MODEL=2000 SOAK_RTL=30 SOAK_JOBS=1
-SOAK_JOBS  ?= 2
-SOAK_MODEL ?= 20000
-SOAK_RTL   ?= 300
+# Fewer or more: make soak SOAK_MODEL=2000 SOAK_RTL=30 SOAK_LIBRARY=2000 SOAK_JOBS=1
+# Runs of the library mostly wait: four processes for each processor.
+SOAK_JOBS    ?= 2
+SOAK_MODEL   ?= 20000
+SOAK_RTL     ?= 300
+SOAK_LIBRARY ?= 20000
 .PHONY: soak
-soak: $(REPLAY) $(BUILD)/tests/model_mirror $(call rtl_box,4,2,64) $(call rtl_box,2,1,64)
+soak: $(REPLAY) $(BUILD)/tests/model_mirror $(BUILD)/tests/api_soak $(call rtl_box,4,2,64) $(call rtl_box,2,1,64)
 	$(BUILD)/tests/model_mirror rtl 100
-	tests/sim/soak.sh $(REPLAY) $(SOAK_MODEL) $(SOAK_RTL) $(SOAK_JOBS)
+	tests/sim/soak.sh $(REPLAY) $(SOAK_MODEL) $(SOAK_RTL) $(SOAK_JOBS) $(BUILD)/tests/api_soak $(SOAK_LIBRARY)

@@ -14,27 +14,13 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import capture
+import collectives  # its cases
 import guests as lab_settings
+from cases import CASES, case, ring
 from checks import (box_counters, check, check_box, check_counters, check_dissector, check_received, check_unchanged, delta, expect_ring,
                     say_again, sent_again)
 from guests import BIN, SKIP, Failed, Lab, missing, on_signals, say
 from report import FAILED, free_port
-
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__.replace("_", "-")] = function
-    return function
-
-
-def ring(guests, command, env="", seconds=120, own=None):
-    """Runs one rank in each guest, in a ring unless `env` says RF_STEERING=mirror; own(rank) gives further settings. Returns
-    [(exit code, output)] in the order of ranks."""
-    jobs = [g.start(f"RF_RANK={i} RF_SIZE={len(guests)} RF_ROOT={guests[0].ip} RF_TIMEOUT=60000 RF_STEERING=ring {env} {own(i) if own else ''} {command}")
-            for i, g in enumerate(guests)]
-    return [j.wait(seconds) for j in jobs]
-
 
 # ---- traffic that does not belong to a group ----
 

@@ -109,16 +109,16 @@ for signal in INT TERM; do
 	wait "$pid"
 	check "soak, $signal: exit code" test $? = 130
 	check "... nothing is left running" gone
-	check "... the sum so far" says '^soak: stopped: [0-9]+ seeds with the model, 0 with the Verilog, 0 not good, in [0-9]+ s$'
+	check "... the sum so far" says '^soak: stopped: [0-9]+ seeds with the model, 0 with the Verilog, 0 with the library, 0 not good, in [0-9]+ s$'
 done
 
 timeout 60 tests/sim/soak.sh "$replay" 7 0 1 > "$tmp/out" 2>&1
 check "soak ends well" test $? = 0
-check "... all is counted" says '^soak: 7 seeds with the model, 0 with the Verilog, 0 not good'
+check "... all is counted" says '^soak: 7 seeds with the model, 0 with the Verilog, 0 with the library, 0 not good'
 printf '#!/bin/sh\ncase "$*" in *2000000*) exec "%s" --mutate frame "$@" ;; esac\nexec "%s" "$@"\n' "$replay" "$replay" > "$tmp/bad"
 chmod +x "$tmp/bad"
 timeout 60 tests/sim/soak.sh "$tmp/bad" 7 0 1 > "$tmp/out" 2>&1
 check "soak with a failing seed: exit code" test $? = 1
-check "... it is counted" says '^soak: [0-9]+ seeds with the model, 0 with the Verilog, 1 not good'
+check "... it is counted" says '^soak: [0-9]+ seeds with the model, 0 with the Verilog, 0 with the library, 1 not good'
 check "... and named, with the command" says '^    again: ringfold replay --engine model .* 20000[0-9]+$'
 [ $failures -eq 0 ]

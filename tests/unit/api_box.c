@@ -138,7 +138,12 @@ void api_box_drop(bool (*drop)(unsigned int from, const uint8_t *frame, uint32_t
 	dropped = drop;
 }
 
-static bool wide_boxes;
+static bool wide_boxes, patient_boxes;
+
+void api_box_patient(void)
+{
+	patient_boxes = true;
+}
 
 void api_box_wide(bool wide)
 {
@@ -201,7 +206,7 @@ struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool ru
 	cfg.lanes = LANES;
 	cfg.wide = wide_boxes;
 	/* many ranks on few processors: one may not run for seconds */
-	if (wide_boxes)
+	if (wide_boxes || patient_boxes)
 		cfg.lease_ns = UINT64_C(60000000000);
 	cfg.hold_ns = 0; /* there was no earlier box */
 	for (unsigned int p = 0; p < PORTS; p++)

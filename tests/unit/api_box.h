@@ -17,6 +17,9 @@ void api_box_stop(struct api_box *b);
 /* Boxes that start from now on have room for 64 groups of 16 slots, or are ordinary ones. */
 void api_box_wide(bool wide);
 
+/* Boxes that start from now on end no group because a rank is not scheduled for some seconds. */
+void api_box_patient(void);
+
 /* From now on so many of 1000 frames are lost on each cable, in each direction. */
 void api_box_lose(unsigned int permille);
 

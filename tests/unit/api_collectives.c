@@ -17,143 +17,36 @@
 
 #include "base/rng.h"
 #include "tests/unit/api_box.h"
+#include "tests/unit/api_job_calls.h"
 #include "tests/unit/api_jobs.h"
-
-#define GUARD 0xc5
 
 static uint64_t seed = 1;
 static bool flip; /* one bit of each result, before it is compared */
 
 /* ---- one call ---- */
 
-static int call(struct rank *r, const struct job *j, const void *send, void *recv,
-		struct rf_request **q)
-{
-	const size_t *counts = j->counts;
-	struct rf_comm *c = r->comm;
-	enum rf_type t = j->type;
-	size_t n = counts[0], mine = job_own(j, r->rank);
-
-	if (r->rank != j->root && (j->kind == JOB_GATHERV || j->kind == JOB_SCATTERV))
-		counts = NULL;
-	switch (j->kind) {
-	case JOB_ALLREDUCE:
-		return q ? rf_iallreduce(c, send, recv, n, t, j->op, q)
-			 : rf_allreduce(c, send, recv, n, t, j->op);
-	case JOB_REDUCE:
-		return q ? rf_ireduce(c, send, recv, n, t, j->op, j->root, q)
-			 : rf_reduce(c, send, recv, n, t, j->op, j->root);
-	case JOB_BROADCAST:
-		return q ? rf_ibroadcast(c, send, recv, n, t, j->root, q)
-			 : rf_broadcast(c, send, recv, n, t, j->root);
-	case JOB_REDUCE_SCATTER:
-		return q ? rf_ireduce_scatter(c, send, recv, n, t, j->op, q)
-			 : rf_reduce_scatter(c, send, recv, n, t, j->op);
-	case JOB_REDUCE_SCATTERV:
-		return q ? rf_ireduce_scatterv(c, send, recv, counts, t, j->op, q)
-			 : rf_reduce_scatterv(c, send, recv, counts, t, j->op);
-	case JOB_ALL_GATHER:
-		return q ? rf_iall_gather(c, send, recv, n, t, q)
-			 : rf_all_gather(c, send, recv, n, t);
-	case JOB_ALL_GATHERV:
-		return q ? rf_iall_gatherv(c, send, recv, counts, t, q)
-			 : rf_all_gatherv(c, send, recv, counts, t);
-	case JOB_GATHER:
-		return q ? rf_igather(c, send, recv, n, t, j->root, q)
-			 : rf_gather(c, send, recv, n, t, j->root);
-	case JOB_GATHERV:
-		return q ? rf_igatherv(c, send, mine, recv, counts, t, j->root, q)
-			 : rf_gatherv(c, send, mine, recv, counts, t, j->root);
-	case JOB_SCATTER:
-		return q ? rf_iscatter(c, send, recv, n, t, j->root, q)
-			 : rf_scatter(c, send, recv, n, t, j->root);
-	case JOB_SCATTERV:
-		return q ? rf_iscatterv(c, send, counts, recv, mine, t, j->root, q)
-			 : rf_scatterv(c, send, counts, recv, mine, t, j->root);
-	default:
-		return q ? rf_ibarrier(c, q) : rf_barrier(c);
-	}
-}
-
-/* Buffers of a call under way, with a guard of 64 bytes before and after each. */
-struct buffers {
-	uint8_t *room, *send, *recv, *want, *sent;
-	size_t room_bytes, send_bytes, recv_bytes;
-};
-
-static void prepare(struct rank *r, const struct job *j, const struct rf_order *order,
-		    struct buffers *b)
-{
-	size_t size = rf_type_size(j->type), all = job_total(j, r->all->n) * size;
-	size_t lead = job_before(j, r->rank) * size;
-	size_t send_all = job_about[j->kind].send_all, recv_all = job_about[j->kind].recv_all;
-	uint8_t *at;
-
-	b->room_bytes = 2 * (all + 192);
-	b->room = aligned_alloc(64, (2 * b->room_bytes + 127) & ~(size_t)63);
-	memset(b->room, GUARD, 2 * b->room_bytes);
-	b->want = b->room + b->room_bytes;
-	b->recv_bytes = job_expected(j, order, r->rank, b->want);
-	b->send_bytes = job_own(j, r->rank) * size;
-	if (send_all)
-		b->send_bytes = all;
-	if (j->kind == JOB_BROADCAST || j->kind == JOB_SCATTER || j->kind == JOB_SCATTERV)
-		b->send_bytes = r->rank == j->root ? b->send_bytes : 0;
-	if (j->kind == JOB_BARRIER)
-		b->send_bytes = 0;
-	b->recv = b->room + 64;
-	at = b->room + 64 + ((all + 127) & ~(size_t)63);
-	b->send = at;
-	if (j->in_place && b->recv_bytes && b->send_bytes) {
-		/* the smaller buffer is this rank's block of the larger one */
-		b->send = recv_all ? b->recv + lead : b->recv;
-		if (send_all) {
-			b->send = at;
-			b->recv = at + lead;
-		}
-	}
-	job_put(j, r->rank, send_all ? 0 : job_before(j, r->rank), b->send_bytes / size, b->send);
-	b->sent = malloc(b->send_bytes + 1);
-	memcpy(b->sent, b->send, b->send_bytes);
-}
-
 /* True if everything is as it must be. */
-static bool compare(struct rank *r, const struct job *j, struct buffers *b)
+static bool compare(struct rank *r, const struct job *j, struct job_buffers *b)
 {
-	size_t wrong = 0, at;
+	size_t wrong = job_compare(b);
+	char text[200];
 
-	for (at = 0; at < b->recv_bytes; at++)
-		wrong += b->recv[at] != b->want[at];
-	/* all other bytes are as before */
-	for (at = 0; at < b->room_bytes; at++) {
-		const uint8_t *p = b->room + at;
-		uint8_t was = GUARD;
-
-		if (p >= b->recv && p < b->recv + b->recv_bytes)
-			continue;
-		if (p >= b->send && p < b->send + b->send_bytes)
-			was = b->sent[p - b->send];
-		wrong += *p != was;
-	}
-	free(b->room);
-	free(b->sent);
+	job_text(j, r->all->n, text, sizeof(text));
 	if (wrong)
 		snprintf(r->text, sizeof(r->text),
-			 "%zu wrong bytes in %s of %s %s, root %u, %zu elements%s, %u ranks; seed "
-			 "%llu: RF_SEED=%llu build/tests/api_collectives",
-			 wrong, job_names[j->kind], rf_type_name(j->type), rf_op_name(j->op),
-			 j->root, job_total(j, r->all->n), j->in_place ? " in place" : "",
-			 r->all->n, (unsigned long long)seed, (unsigned long long)seed);
+			 "%zu wrong bytes in %s; seed %llu: RF_SEED=%llu "
+			 "build/tests/api_collectives",
+			 wrong, text, (unsigned long long)seed, (unsigned long long)seed);
 	return wrong == 0;
 }
 
 static int one(struct rank *r, const struct job *j, const struct rf_order *order)
 {
-	struct buffers b;
+	struct job_buffers b;
 	int ret;
 
-	prepare(r, j, order, &b);
-	ret = call(r, j, b.send, b.recv, NULL);
+	job_prepare(j, order, r->rank, &b);
+	ret = job_call(r->comm, j, b.send, b.recv, NULL);
 	if (ret)
 		snprintf(r->text, sizeof(r->text), "%s: %s", job_names[j->kind],
 			 rf_last_error_text(r->ctx));
@@ -165,28 +58,6 @@ static int one(struct rank *r, const struct job *j, const struct rf_order *order
 
 /* ---- the tables ---- */
 
-static bool has(enum rf_type type, enum rf_op op)
-{
-	bool floating = type == RF_FP32 || type == RF_BF16 || type == RF_FP16 || type == RF_FP64;
-
-	if (op == RF_AVERAGE)
-		return floating;
-	return op <= RF_MAX || (op <= RF_XOR && !floating);
-}
-
-static const enum rf_op ops[] = {RF_SUM, RF_MIN, RF_MAX, RF_AND, RF_OR, RF_XOR, RF_AVERAGE};
-
-static void draw_counts(struct job *j, unsigned int ranks, struct rf_rng *rng, size_t most)
-{
-	size_t equal = (size_t)rf_rng_below(rng, most + 1);
-
-	for (unsigned int k = 0; k < ranks; k++)
-		j->counts[k] = job_about[j->kind].v ? (size_t)rf_rng_below(rng, most + 1) : equal;
-	/* a block without elements now and then */
-	if (job_about[j->kind].v && rf_rng_below(rng, 4) == 0)
-		j->counts[rf_rng_below(rng, ranks)] = 0;
-}
-
 /* Every collective with every type and operation it has. */
 static int everything(struct rank *r)
 {
@@ -197,17 +68,17 @@ static int everything(struct rank *r)
 
 	for (unsigned int kind = 0; kind < JOB_KINDS && !ret; kind++)
 		for (unsigned int type = 0; type < 10 && !ret; type++)
-			for (unsigned int o = 0; o < 7 && !ret; o++) {
+			for (unsigned int o = 0; o < JOB_OPS && !ret; o++) {
 				struct job j = {.kind = (enum job_kind)kind,
 						.type = (enum rf_type)type,
-						.op = ops[o],
+						.op = job_ops[o],
 						.root = (unsigned int)rf_rng_below(&rng, ranks),
 						.in_place = rf_rng_below(&rng, 2),
 						.key = rf_rng_next(&rng)};
 
-				if (!has(j.type, j.op) || (!job_about[kind].reduces && o))
+				if (!job_has(j.type, j.op) || (!job_about[kind].reduces && o))
 					continue;
-				draw_counts(&j, ranks, &rng, job_about[kind].one ? 900 : 300);
+				job_draw_counts(&j, ranks, &rng, job_about[kind].one ? 900 : 300);
 				ret = one(r, &j, &order);
 			}
 	return ret;
@@ -252,7 +123,7 @@ static int outstanding(struct rank *r)
 	struct rf_rng rng = rf_rng_make(seed, 200 + r->all->n);
 	struct rf_request *q[N];
 	struct job j[N];
-	struct buffers b[N];
+	struct job_buffers b[N];
 	bool good = true;
 
 	EXPECT(r, rf_comm_order(r->comm, &order) == RF_OK);
@@ -262,11 +133,11 @@ static int outstanding(struct rank *r)
 				    .root = (unsigned int)rf_rng_below(&rng, r->all->n),
 				    .key = rf_rng_next(&rng)};
 		do {
-			j[k].op = ops[rf_rng_below(&rng, 7)];
-		} while (!has(j[k].type, j[k].op));
-		draw_counts(&j[k], r->all->n, &rng, 400);
-		prepare(r, &j[k], &order, &b[k]);
-		EXPECT(r, call(r, &j[k], b[k].send, b[k].recv, &q[k]) == RF_OK);
+			j[k].op = job_ops[rf_rng_below(&rng, JOB_OPS)];
+		} while (!job_has(j[k].type, j[k].op));
+		job_draw_counts(&j[k], r->all->n, &rng, 400);
+		job_prepare(&j[k], &order, r->rank, &b[k]);
+		EXPECT(r, job_call(r->comm, &j[k], b[k].send, b[k].recv, &q[k]) == RF_OK);
 	}
 	EXPECT(r, rf_wait_all(q, N, (unsigned int)-1) == RF_OK);
 	for (unsigned int k = 0; k < N; k++)
@@ -358,7 +229,7 @@ static int larger(struct rank *r)
 				.in_place = rf_rng_below(&rng, 2),
 				.key = rf_rng_next(&rng)};
 
-		draw_counts(&j, r->all->n, &rng, 30000);
+		job_draw_counts(&j, r->all->n, &rng, 30000);
 		ret = one(r, &j, &order);
 	}
 	return ret;

@@ -21,6 +21,17 @@ row = d['results'][0]
 assert d['wrong'] == 0 and d['ranks'] == $ranks and row['bytes'] == 3000, d
 assert row['in_place']['calls'] == 4 and row['out_of_place'] is None, d"
 
+# 256 KB are large for 16 slots: a second group of the box is made, and carries the later calls
+RF_DEBUG=info all "$bin/ringfold-perf" --slots 16 --collective all-reduce,broadcast --min 256K --max 256K --iters 12 --warmup 0 --json
+check "large calls" codes_are 0
+check "... all right" python3 -c "
+import json
+d = json.load(open('$dir/0.out'))
+assert d['wrong'] == 0 and len(d['results']) == 2, d"
+for r in $(seq 0 $((ranks - 1))); do
+	check "... rank $r uses the second group" says "$r" "a second group of the box, with 256 slots, carries large calls after number"
+done
+
 all "$bin/ringfold-perf" --min 4K --max 4K --iters 1 --flip
 check "one bit flipped: wrong data everywhere" codes_are 3
 

@@ -322,8 +322,8 @@ NOTES = {
               "may take %d ps (210 MHz). The LUT column counts this netlist. It is higher than under Modules because the netlist "
               "is mapped for depth and register enables become logic. The mapping also depends on names: the figures of logic "
               "that has not changed may differ by some percent between versions." % (", ".join(sorted(TWO_WORDS)), LIMIT),
-    "The whole box": "One lane per port, 8 groups, without mirror connections and directed groups. LUT to URAM without parity; "
-                     "the last two columns are the cost of parity, measured for two of the boxes. "
+    "The whole box": "One lane per port, 8 groups; mirror connections and directed groups where the row says so. LUT to URAM without "
+                     "parity; the last two columns are the cost of parity, measured for two of the boxes. "
                      "For comparison: " + NETREDUCE + ".",
     "The whole box flattened": "By `make synth-flat`, with parity, mirror connections and directed groups: mapped and measured as "
                                "under Timing, so the LUT column is higher than that of the whole box above. CPU s and MB are what "

@@ -27,7 +27,7 @@ always @* begin
   if (f_early) assume (f_known && !f_selective && !j_selective);
 end
 
-wire f_back = !less(f_last, j_index);
+wire f_back = !below(f_last, j_index);
 
 always @(posedge clk)
   if (rst) f_known <= 1'b0;
@@ -66,7 +66,7 @@ always @(posedge clk)
       end
     end
     if (f_asks && !f_out) assert (make);
-    if (f_asks && f_selective && less(f_last + 1'b1, j_index)) assert (make && make_index == f_last + 1'b1);
+    if (f_asks && f_selective && below(f_last + 1'b1, j_index)) assert (make && make_index == f_last + 1'b1);
     if (!f_selective) assert (twice_q[f_conn] == f_first);
     // Both orders, a straggler's answer and a gap in a silent group, one after the other.
     cover (f_met == 4'b1111);

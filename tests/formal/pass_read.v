@@ -3,7 +3,8 @@
 // after another, the beats of its lane from the first one of its slot on: as many as its packet has, and no others. Those
 // who gave are the operands: a lane without one is passed over, unless it is the final one of a packet that has operands.
 // Two ranks of a packet that disagree (type, operation, tag, length, two that give to a copy) are noticed and its result
-// is dropped. Facts are arbitrary, of packets that the judge accepts: with an operand they are not empty, none is longer than the MTU.
+// is dropped. Each copy of a pass is announced, with payload if its rank wants it and without if not, and the last pass of a
+// packet says how many copies of either kind there are. Facts are arbitrary, of packets that the judge accepts: with an operand they are not empty, none is longer than the MTU.
 `include "rf_regs.vh"
 
 module pass_read #(
@@ -43,10 +44,11 @@ module pass_read #(
   localparam BYTES_LOG2 = 3;
   localparam BANK_AW    = 4;
   localparam HDR_AW     = 4;
-  // Bits of the three parts of f_state of rf_reader, of what is told of a pass, and of that with {length, no operand}.
+  // Bits of the parts of f_state of rf_reader, of what is told of a pass, and of that with {length, no operand}.
   localparam PREP       = 2*PORTS + GW + LW + PW + BANK_AW + 6;
   localparam KEPT       = 47;
   localparam RUN        = LW + BANK_AW + 20;
+  localparam COPIES     = 11;
   localparam TOLD       = LW + 8;
   localparam PASS       = TOLD + 14;
   // Where the lane begins in the first part, and the members.
@@ -123,6 +125,11 @@ module pass_read #(
   wire [PORTS*PREP-1:0] prep;
   wire [PORTS*KEPT-1:0] kept;
   wire [PORTS*RUN-1:0] run;
+  wire [PORTS*COPIES-1:0] copied;
+  wire [PORTS-1:0]    copy_valid;
+  wire [PORTS-1:0]    copy_wants;
+  wire [PORTS*5-1:0]  pack_copies;
+  wire [PORTS*5-1:0]  pack_fulls;
   reg  [PORTS*43-1:0] facts;
   wire [31:0]         cfg   = g_cfg[launch_group*32 +: 32];
   wire [13:0]         most  = 14'd1 << cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
@@ -133,15 +140,11 @@ module pass_read #(
       wire [LW+3:0] fact_addr;
       wire        hdr_read;
       wire [LW+3:0] hdr_addr;
-      wire        copy_valid;
       wire        copy_repeat;
       wire        copy_ackreq;
       wire        copy_directed;
-      wire        copy_wants;
       wire        copy_mark;
       wire        pack_room;
-      wire [4:0]  pack_copies;
-      wire [4:0]  pack_fulls;
       wire [5:0]  pack_length;
       wire [14:0] pack_tail;
       wire [5:0]  pack_beats;
@@ -174,15 +177,15 @@ module pass_read #(
         .in_valid(in_valid[p]), .in_member(in_member[p]), .in_empty(in_empty[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]),
         .in_op(in_op[p*3 +: 3]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
         .fact_bad(1'b0), .beat_bad(1'b0),
-        .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
+        .copy_valid(copy_valid[p]), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants[p]),
         .copy_mark(copy_mark), .bad_what(bad_what), .bad_got(bad_got), .bad_want(bad_want), .unmark_valid(unmark_valid),
         .unmark_group(unmark_group),
-        .pack_valid(pack_valid[p]), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop[p]),
+        .pack_valid(pack_valid[p]), .pack_room(pack_room), .pack_copies(pack_copies[p*5 +: 5]), .pack_fulls(pack_fulls[p*5 +: 5]), .pack_drop(pack_drop[p]),
         .pack_length(pack_length), .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs),
         .bad_valid(bad_valid), .bad_group(bad_group), .bad_lane(bad_lane), .bad_index(bad_index), .end_valid(end_valid),
         .end_group(end_group), .idle(idle[p])
 `ifdef FORMAL
-        , .f_state({prep[p*PREP +: PREP], kept[p*KEPT +: KEPT], run[p*RUN +: RUN]})
+        , .f_state({copied[p*COPIES +: COPIES], prep[p*PREP +: PREP], kept[p*KEPT +: KEPT], run[p*RUN +: RUN]})
 `endif
       );
 
@@ -430,6 +433,34 @@ module pass_read #(
     if (f_started && !rst && p_valid[at] && p_ready[at]) begin
       if (members_q[at] && x_before && !split && (kinds || tags || givers)) assert (differ[at]);
       if (pack_valid[at] && (unlike || split)) assert (pack_drop[at]);
+    end
+
+  // The copy of the pass in preparation; copies of the packet so far, and those with payload.
+  reg         copy_q;
+  reg         announced_q;
+  reg  [4:0]  copies_q;
+  reg  [4:0]  fulls_q;
+  wire        full   = copy_q && facts[at*43+41];
+  wire [4:0]  copies = (prep_q[1] ? 5'd0 : copies_q) + {4'd0, copy_q};
+  wire [4:0]  fulls  = (prep_q[1] ? 5'd0 : fulls_q) + {4'd0, full};
+  wire [4:0]  copies_now = begun ? copies : copies_q;
+  wire [4:0]  fulls_now  = begun ? fulls : fulls_q;
+
+  always @(posedge clk) begin
+    if (launch_valid[at]) copy_q <= launch_copy[at];
+    announced_q <= copy_valid[at];
+    copies_q    <= copies_now;
+    fulls_q     <= fulls_now;
+  end
+
+  always @*
+    if (f_started && !rst) begin
+      if (copy_valid[at]) assert (p_valid[at] && copy_q && copy_wants[at] == facts[at*43+41]);
+      if (begun) assert (announced_q == copy_q);
+      if (pack_valid[at]) assert (pack_copies[at*5 +: 5] == copies && pack_fulls[at*5 +: 5] == fulls);
+      // Invariants.
+      if (p_valid[at]) assert (copied[at*COPIES+10] == copy_q);
+      if (under[at]) assert (copied[at*COPIES +: 10] == {copies_now, fulls_now});
     end
 
   // Invariants that make this inductive. First this port: what is in preparation, kept and read is what was told.

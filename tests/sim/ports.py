@@ -159,7 +159,7 @@ def sockets(program, folder):
     stale.bind(names[0])
     stale.close()  # its file stays, without a server
     ends = [Dgram(names[2], names[0]), Dgram(names[3], names[1])]
-    box = Box(program, f"a=dgram:{names[0]},to={names[2]}", f"b=dgram:{names[1]},to={names[3]}")
+    box = Box(program, f"a=dgram:{names[0]},to={names[2]},rule", f"b=dgram:{names[1]},to={names[3]},rule")
     check("an abandoned socket is replaced", "ready" in box.first, box.first)
     all_pairs(ends)
     roce_back(ends[0], ends[1], 0, 1)
@@ -278,7 +278,7 @@ def namespace(program, folder):
         print("no /dev/net/tun here")
         sys.exit(77)
     d = Dgram(peer, own)
-    box = Box(program, "t=tap:rft", "p=packet:rfv0", f"d=dgram:{own},to={peer}")
+    box = Box(program, "t=tap:rft,rule", "p=packet:rfv0,rule", f"d=dgram:{own},to={peer},rule")
     check("the box on tap, AF_PACKET and a socket", "ready" in box.first, box.first)
     ip("link", "set", "rft", "mtu", "4500")
     ends = [Packet("rft"), Packet("rfv1"), d]

@@ -166,7 +166,7 @@ static int add_port(void *to, const char *value)
 	}
 	a->box = RF_RT_PORTS; /* set when the number of box ports is known */
 	take_word(spec, "box", &a->box);
-	a->no_rule = !take_word(spec, "rule", NULL);
+	a->rule = take_word(spec, "rule", NULL);
 	a->name = name;
 	a->spec = spec;
 	c->hosts++;

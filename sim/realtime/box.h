@@ -24,7 +24,7 @@ struct rf_rt_attach {
 	const char *name;
 	const char *spec;
 	unsigned box; /* host port: the rule's box port; box port: its number */
-	bool no_rule;
+	bool rule;    /* host port: UDP port 4791 is redirected to that port of the box */
 };
 
 struct rf_rt_cfg {

@@ -131,7 +131,7 @@ static int attach_all(struct rf_rt *b, char *why, size_t room)
 	b->host = b->source;
 	for (unsigned h = 0; !err && h < b->cfg.hosts; h++) {
 		err = attach(b, &b->cfg.host[h], &s, why, room);
-		if (!err && !b->cfg.host[h].no_rule)
+		if (!err && b->cfg.host[h].rule)
 			rf_switch_rule(&b->sw, h, b->cfg.host[h].box);
 	}
 	for (unsigned i = 0; !err && i < b->cfg.directs; i++) {

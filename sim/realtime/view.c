@@ -17,7 +17,7 @@ static size_t hosts(void *arg, struct rf_view_host *to, size_t room)
 		to[n] = (struct rf_view_host){
 			.box = s->box,
 			.direct = direct,
-			.rule = !direct && !b->cfg.host[i].no_rule,
+			.rule = !direct && b->cfg.host[i].rule,
 			.link = s->port->ops->link(s->port),
 			.rx_frames = s->port->rx_frames,
 			.rx_bytes = s->rx_bytes,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/cosim/load.h"
-#include "sim/fabric/fabric.h"
+#include "tests/sim/fabric_open.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -57,8 +57,6 @@ static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 	static char dir[400];
 	const char *folder = getenv("RF_TEST_PCAPNG");
 	struct rf_fabric_cfg cfg = *c;
-	struct rf_fabric *f;
-	char why[200];
 
 	if (folder) {
 		bool faults = test_has_faults(&c->host_links) || test_has_faults(&c->box_links);
@@ -67,9 +65,7 @@ static inline struct rf_fabric *test_create(const struct rf_fabric_cfg *c)
 		snprintf(dir, sizeof(dir), "%s/%s-%u", folder, kind, runs++);
 		cfg.pcapng_dir = dir;
 	}
-	if (rf_fabric_create(&cfg, &f, why, sizeof(why)) != 0)
-		fail_msg("no fabric: %s", why);
-	return f;
+	return open_fabric(&cfg);
 }
 
 /* Prints every rank's state if something was not as expected. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/fabric/fabric.h"
+#include "tests/sim/fabric_open.h"
 
 static struct rf_fabric_cfg cfg_of(unsigned ranks, bool store)
 {
@@ -26,16 +26,6 @@ static struct rf_fabric_cfg cfg_of(unsigned ranks, bool store)
 	c.slots = 64;
 	c.mtu = 256;
 	return c;
-}
-
-static struct rf_fabric *open_fabric(const struct rf_fabric_cfg *c)
-{
-	struct rf_fabric *f = NULL;
-	char why[200];
-
-	if (rf_fabric_create(c, &f, why, sizeof(why)) != 0)
-		fail_msg("%s", why);
-	return f;
 }
 
 static struct rf_fabric_stats finish(struct rf_fabric *f)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "rf_regs.h"
-#include "sim/fabric/fabric.h"
+#include "tests/sim/fabric_open.h"
 
 static struct rf_fabric_cfg cfg_of(unsigned ranks, unsigned ports, bool mirror)
 {
@@ -52,16 +52,6 @@ static struct rf_fabric_stats finish(struct rf_fabric *f)
 		fail_msg("%s", rf_fabric_leak(f));
 	rf_fabric_destroy(f);
 	return s;
-}
-
-static struct rf_fabric *open_fabric(const struct rf_fabric_cfg *c)
-{
-	struct rf_fabric *f = NULL;
-	char why[200];
-
-	if (rf_fabric_create(c, &f, why, sizeof(why)) != 0)
-		fail_msg("%s", why);
-	return f;
 }
 
 static void every_collective(void **state)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "rf_regs.h"
-#include "sim/fabric/fabric.h"
+#include "tests/sim/fabric_open.h"
 
 static struct rf_fabric_cfg cfg_of(unsigned leaves, unsigned ranks)
 {
@@ -28,16 +28,6 @@ static struct rf_fabric_cfg cfg_of(unsigned leaves, unsigned ranks)
 	c.slots = 64;
 	c.mtu = 256;
 	return c;
-}
-
-static struct rf_fabric *open_fabric(const struct rf_fabric_cfg *c)
-{
-	struct rf_fabric *f = NULL;
-	char why[200];
-
-	if (rf_fabric_create(c, &f, why, sizeof(why)) != 0)
-		fail_msg("%s", why);
-	return f;
 }
 
 static void print_ranks(const struct rf_fabric *f, unsigned ranks)

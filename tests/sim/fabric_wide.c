@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "sim/cosim/load.h"
-#include "sim/fabric/fabric.h"
+#include "tests/sim/fabric_open.h"
 
 #define GROUPS 64u
 #define SIZE 8u
@@ -30,9 +30,7 @@ static struct {
 
 static struct rf_fabric *open_wide(bool mirror, bool flip)
 {
-	struct rf_fabric *f = NULL;
 	struct rf_fabric_cfg c;
-	char why[200];
 
 	rf_fabric_cfg_init(&c);
 	c.engine = box.engine;
@@ -47,9 +45,7 @@ static struct rf_fabric *open_wide(bool mirror, bool flip)
 	c.mtu = 1024;
 	c.type = RF_ARITH_FP32;
 	c.mirror = c.directed = c.store = mirror;
-	if (rf_fabric_create(&c, &f, why, sizeof(why)) != 0)
-		fail_msg("%s", why);
-	return f;
+	return open_fabric(&c);
 }
 
 /* Each group in its turn, then all at once. */

@@ -59,7 +59,8 @@ static struct rf_rt_cfg cfg(unsigned hosts)
 	c.hosts = hosts;
 	c.hold_ns = 0; /* there was no earlier box */
 	for (unsigned h = 0; h < hosts; h++)
-		c.host[h] = (struct rf_rt_attach){.name = names[h], .spec = specs[h], .box = h};
+		c.host[h] = (struct rf_rt_attach){
+			.name = names[h], .spec = specs[h], .box = h, .rule = true};
 	return c;
 }
 

@@ -215,7 +215,7 @@ struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool ru
 	for (unsigned int r = 0; r < ranks; r++) {
 		snprintf(b->names[r], sizeof(b->names[r]), "h%u", r);
 		cfg.host[r] = (struct rf_rt_attach){
-			.name = b->names[r], .spec = "hub", .box = r % PORTS, .no_rule = !rules};
+			.name = b->names[r], .spec = "hub", .box = r % PORTS, .rule = rules};
 	}
 	if (rf_rt_create(&cfg, &b->rt, why, sizeof(why)) != 0) {
 		fprintf(stderr, "the box does not start: %s\n", why);

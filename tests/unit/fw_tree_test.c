@@ -152,9 +152,8 @@ static void test_two_levels(void **state)
 }
 
 /* Box 1 with a rank of its own and box 3 below; box 2; box 0 with a rank of its own. */
-static void test_three_levels(void **state)
+static void three_levels(void)
 {
-	(void)state;
 	tree_init(4);
 	for (unsigned int b = 0; b < 4; b++)
 		tree_start_box(b);
@@ -167,6 +166,12 @@ static void test_three_levels(void **state)
 		tree_up(h, 1, 0, 2);
 		tree_up(h, 0, 1, 3);
 	}
+}
+
+static void test_three_levels(void **state)
+{
+	(void)state;
+	three_levels();
 	ready();
 	for (unsigned int index = 0; index < 100; index++)
 		tree_reduce(index);
@@ -297,20 +302,8 @@ static void walk_visit(void *arg, unsigned int depth, uint32_t box_ip,
 static void test_walk(void **state)
 {
 	(void)state;
-	tree_init(4);
-	for (unsigned int b = 0; b < 4; b++)
-		tree_start_box(b);
-	tree_add_host(0, 0, 3);
-	tree_up(tree_add_host(1, 1, 2), 0, 1, 3);
-	tree_up(tree_add_host(2, 0, 1), 0, 2, 3);
-	for (unsigned int r = 0; r < 3; r++) {
-		struct tree_host *h = tree_add_host(3, r, 3);
-
-		tree_up(h, 1, 0, 2);
-		tree_up(h, 0, 1, 3);
-		h->join.lease_ms = 60000;
-	}
-	for (unsigned int i = 0; i < 3; i++)
+	three_levels();
+	for (unsigned int i = 0; i < 6; i++)
 		tree.host[i].join.lease_ms = 60000;
 	ready();
 	walk.tool = tree_add_host(0, 0, 2);

@@ -116,10 +116,8 @@ fi
 say "box: $engine, firmware $firmware, 4 ports x 512 bits; $ranks hosts; $epochs epochs"
 box=("$bin/ringfold-box" --engine "$engine" --firmware "$firmware" --box-ports 4 --hold 0s --stats 20ms)
 [ -n "$keep" ] && box+=(--pcapng "$keep")
-# The rule gives each host a port of the box. Without it the box chooses in the order in which the hosts arrive, and so the order
-# of the additions, and the last bits of the weights, would differ from run to run.
 for ((r = 0; r < ranks; r++)); do
-	box+=(--port "h$r=memif:$dir/$r.sock,rule")
+	box+=(--port "h$r=memif:$dir/$r.sock")
 done
 start box "${box[@]}" > "$log/box.out" 2> "$log/box.log"
 for _ in $(seq 200); do

@@ -266,7 +266,7 @@ static unsigned int ranks_on(struct rf_fw *fw, const struct rf_fw_group *g, unsi
 }
 
 unsigned int rf_fw_address_choose(struct rf_fw *fw, const struct rf_fw_group *g,
-				  unsigned int allowed, unsigned int request)
+				  unsigned int allowed)
 {
 	unsigned int best = RF_FW_NONE, fewest = UINT32_MAX;
 
@@ -276,10 +276,25 @@ unsigned int rf_fw_address_choose(struct rf_fw *fw, const struct rf_fw_group *g,
 		if (!rf_fw_address_usable(fw, p) || !(allowed >> p & 1u))
 			continue;
 		n = ranks_on(fw, g, p);
-		if (n < fewest || (n == fewest && p == request)) {
+		if (n < fewest) {
 			fewest = n;
 			best = p;
 		}
 	}
 	return best;
+}
+
+unsigned int rf_fw_address_of_rank(struct rf_fw *fw, const struct rf_fw_group *g,
+				   unsigned int allowed, uint32_t rank)
+{
+	uint8_t usable[RF_CTL_PORTS_MAX];
+	unsigned int n = 0, port;
+
+	for (unsigned int p = 0; p < fw->ports; p++)
+		if (rf_fw_address_usable(fw, p) && (allowed >> p & 1u))
+			usable[n++] = (uint8_t)p;
+	if (n == 0)
+		return RF_FW_NONE;
+	port = usable[rank % n];
+	return ranks_on(fw, g, port) < fw->lanes ? port : rf_fw_address_choose(fw, g, allowed);
 }

@@ -463,11 +463,18 @@ uint32_t rf_fw_address_probes(const struct rf_fw *fw);
 /* An ARP frame has come in. True: it claimed the port's address, or came from the gateway. */
 bool rf_fw_address_heard(struct rf_fw *fw, unsigned int port, const struct rf_fw_arp *q);
 /*
- * The port for a mirror rank, among those allowed (one bit each): the one with the fewest ranks of
- * g (or NULL: a new group); among equals that of the request, then the lowest. RF_FW_NONE: none.
+ * Among the ports allowed (one bit each) that are usable, the one with the fewest ranks of g (or
+ * NULL: a new group), and among equals the lowest. RF_FW_NONE: none.
  */
 unsigned int rf_fw_address_choose(struct rf_fw *fw, const struct rf_fw_group *g,
-				  unsigned int allowed, unsigned int request);
+				  unsigned int allowed);
+/*
+ * The port for mirror rank `rank` of g (or NULL): of the ports allowed that are usable, in their
+ * order, number rank modulo their number; if its lanes are taken, rf_fw_address_choose. So the
+ * order of additions does not depend on who comes first.
+ */
+unsigned int rf_fw_address_of_rank(struct rf_fw *fw, const struct rf_fw_group *g,
+				   unsigned int allowed, uint32_t rank);
 
 /* ---- watch.c: silent ranks of groups that an operator has registered ---- */
 

@@ -18,7 +18,7 @@ static enum rf_ctl_reason give_port(struct rf_fw *fw, const struct rf_fw_group *
 	*detail = 0;
 	if ((wanted & allowed) == 0)
 		return RF_CTL_R_PORT_DENIED;
-	port = rf_fw_address_choose(fw, g, wanted & allowed, q->port);
+	port = rf_fw_address_of_rank(fw, g, wanted & allowed, q->h.rank);
 	if (port != RF_FW_NONE) {
 		j->port = (uint8_t)port;
 		return RF_CTL_R_NONE;

@@ -137,7 +137,7 @@ enum rf_ctl_reason rf_fw_uplink_port(struct rf_fw *fw, const struct rf_fw_group 
 	struct rf_fw_uplink *u = rf_fw_uplink_of(fw, g);
 	unsigned int wish = u->chain[0].port;
 	unsigned int allowed = wish == RF_CTL_NO_PORT ? (1u << fw->ports) - 1u : 1u << wish;
-	unsigned int port = rf_fw_address_choose(fw, g, allowed, 0);
+	unsigned int port = rf_fw_address_choose(fw, g, allowed);
 
 	*detail = rf_fw_address_claims(fw) | rf_fw_address_probes(fw) << 8;
 	u->port = port == RF_FW_NONE ? 0u : (uint8_t)port;

@@ -1,13 +1,13 @@
 #!/bin/bash
 # ringfold doctor: healthy hosts, and faults at a switch port or in the settings.
 #   tests/e2e/doctor.sh [model|rtl]
-ranks=5
+ranks=6
 engine=${1:-model}
 box_ports=4
 . "$(dirname "$0")/doctor_lib.sh"
 hosts_damage=1 # the doctor sends damaged frames on purpose
 # 1: no rule; 2: its rule names another port; 4: its rule leads to a switch port without a box.
-port_options=([0]=box=0,rule [1]=box=1 [2]=box=3,rule [3]=box=3,rule [4]=box=2,rule)
+port_options=([0]=box=0,rule [1]=box=1 [2]=box=3,rule [3]=box=3,rule [4]=box=2,rule [5]=box=1,rule)
 lanes=1
 [ "$engine" = model ] && lanes=2
 unset RF_SIZE RF_STEERING
@@ -89,19 +89,24 @@ import json
 d = json.load(open('$dir/1.err'))
 assert not d['ok'] and d['failed'] == 'rule' and d['checks'][-1]['fix'], d"
 
-# With a launcher's variables, together with the other host.
-for r in 0 3; do
-	(
-		export RF_RANK=$((r / 3)) RF_SIZE=2 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r}
-		exec "$bin/ringfold-doctor" --steering both --ranks > "$dir/$r.err" 2>&1
-	) &
-	pid[$r]=$!
-done
-for r in 0 3; do
-	rank_wait $r
-	check "host $r of two" test $? = 0
-	check "... at its port" says $r "^ok       ranks    rank $((r / 3)) of 2 at port $r, lane 0"
-done
+# two STEERING HOST PORT: with a launcher's variables, together with host 0. A mirror rank's port follows from its number.
+two() {
+	for r in 0 $2; do
+		(
+			[ $1 = both ] || export RF_STEERING=$1
+			export RF_RANK=$((r > 0)) RF_SIZE=2 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r}
+			exec "$bin/ringfold-doctor" --steering $1 --ranks > "$dir/$r.err" 2>&1
+		) &
+		pid[$r]=$!
+	done
+	for r in 0 $2; do
+		rank_wait $r
+		check "$1: host $r of two" test $? = 0
+		check "... at its port" says $r "^ok       ranks    rank $((r > 0)) of 2 at port $((r > 0 ? $3 : 0)), lane 0"
+	done
+}
+two ring 3 3
+two both 5 1
 RF_RANK=0 RF_SIZE=2 RF_TIMEOUT=1000 doctor 0 --ranks
 check "the other host does not arrive" fails_at 0 ranks
 check "... is named" says 0 "rank 1"

@@ -36,9 +36,9 @@ for r in 0 1; do
 	check "... host $r: a rank is missing" fails_at $r ranks
 done
 
-# Two jobs with the same number at one box.
+# Two jobs with the same number at one box. The rules of hosts 3 and 4 lead to other ports than those of mirror ranks 0 and 1.
 for r in 3 4; do
-	RF_RANK=$((r - 3)) RF_SIZE=2 RF_JOB=7 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} \
+	RF_STEERING=ring RF_RANK=$((r - 3)) RF_SIZE=2 RF_JOB=7 RF_IP=10.0.0.$((r + 1)) RF_DEVICE=${RF_DEVICE//%r/$r} \
 		"$tests/e2e_rank" until "$dir/stop" > "$dir/$r.out" 2> "$dir/$r.err" &
 	pid[$r]=$!
 done
@@ -67,8 +67,8 @@ with_fault() {
 		grep -qs ready "$dir/wire.out" && break
 		sleep 0.05
 	done
-	start 1 "$RF_DEVICE" RF_RANK=0 RF_SIZE=2
-	start 2 "net_memif0,role=client,id=0,socket=$dir/w.sock,socket-abstract=no" RF_RANK=1 RF_SIZE=2
+	start 1 "$RF_DEVICE" RF_RANK=0 RF_SIZE=2 RF_STEERING=ring
+	start 2 "net_memif0,role=client,id=0,socket=$dir/w.sock,socket-abstract=no" RF_RANK=1 RF_SIZE=2 RF_STEERING=ring
 	rank_wait 1
 	rank_wait 2
 	kill -TERM "${pid[9]}"

@@ -7,10 +7,8 @@
 
 #include <cmocka.h>
 
-struct fw_box *fw_mirror_box_keys(const struct rf_fw_key *keys, unsigned int nkeys)
+void fw_mirror_shape(struct fw_box *b, const struct rf_fw_key *keys, unsigned int nkeys)
 {
-	struct fw_box *b = fw_box_new();
-
 	b->mirror = b->directed = true;
 	b->types = 0x3ff;
 	b->cfg.prefix = 16;
@@ -21,6 +19,13 @@ struct fw_box *fw_mirror_box_keys(const struct rf_fw_key *keys, unsigned int nke
 	b->cfg.announce_ms = 0;
 	b->cfg.keys = keys;
 	b->cfg.nkeys = nkeys;
+}
+
+struct fw_box *fw_mirror_box_keys(const struct rf_fw_key *keys, unsigned int nkeys)
+{
+	struct fw_box *b = fw_box_new();
+
+	fw_mirror_shape(b, keys, nkeys);
 	assert_int_equal(fw_box_start(b), RF_FW_OK);
 	return b;
 }

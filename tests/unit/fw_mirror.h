@@ -7,6 +7,8 @@
 /* Address of a port in fw_mirror_box(). */
 #define FW_MIRROR_IP(port) (0x0a000100u + (port))
 
+/* Gives a new box that shape, but does not start it. */
+void fw_mirror_shape(struct fw_box *b, const struct rf_fw_key *keys, unsigned int nkeys);
 /* The shape that has everything, in a /16, with these keys or none; not probed, not announced. */
 struct fw_box *fw_mirror_box_keys(const struct rf_fw_key *keys, unsigned int nkeys);
 struct fw_box *fw_mirror_box(void);

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Breaks the rules of mirror ranks, directed groups and addresses of the ports one at a time: fw_mirror_test or fw_address_test must
+# Breaks the rules of mirror ranks, directed groups and addresses of the ports one at a time: one of the tests below must
 # detect each.
 #
 # usage: fw_mirror_mutants.sh BUILD
 set -u
 build=$1
 work=$build/mutants/fw_mirror
-tests="fw_mirror_test fw_address_test"
+tests="fw_mirror_test fw_address_test fw_port_test"
 objects="$build/obj/tests/unit/fw_ask.o $build/obj/tests/unit/fw_box.o $build/obj/tests/unit/fw_mirror.o"
 # The tests take some milliseconds.
 limit=10
@@ -19,7 +19,12 @@ mutant joined-when-asked join.c "!rf_fw_at_port(fw, m, q))" "false)"
 mutant joined-anywhere reply.c "q->port == m->port && q->addr.dst_ip == fw->address[m->port].ip" "q->port == m->port"
 mutant not-counted join.c "	g->joined++;" "	;"
 mutant other-port-refused join.c "j->port != m->wish && j->port != m->port" "j->port != m->port"
+mutant order-of-arrival address.c "	return ranks_on(fw, g, port) < fw->lanes ?" "	return false ?"
+mutant lanes-taken address.c "	return ranks_on(fw, g, port) < fw->lanes ?" "	return true ?"
+mutant port-not-usable address.c "		if (rf_fw_address_usable(fw, p) && (allowed >> p & 1u))" "		if (allowed >> p & 1u)"
+mutant port-not-allowed address.c "		if (rf_fw_address_usable(fw, p) && (allowed >> p & 1u))" "		if (rf_fw_address_usable(fw, p))"
 mutant lowest-port address.c "n = ranks_on(fw, g, p);" "n = 0;"
+mutant highest-port address.c "		if (n < fewest) {" "		if (n <= fewest) {"
 mutant claimed-port address.c "a->used && !a->claimed;" "a->used;"
 mutant probing-port address.c "return a->ip != 0 && a->used && !a->claimed;" "return a->ip != 0 && !a->claimed;"
 mutant stays-put join.c "!rf_fw_address_usable(fw, m->port) &&" "false &&"

@@ -312,7 +312,7 @@ static void test_mixed(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		ring[i] = fw_ask_join(2 * i, 4);
-		ring[i].port = 2 + i;
+		ring[i].port = 2 * i;
 		ring[i].r.u.join.peer_ip = 0x0a000001u + 2 * (1 - i);
 		ring[i].r.u.join.peer_qpn = 0x11 + 2 * (1 - i);
 		m[i] = fw_mirror_join(2 * i + 1, 4);
@@ -329,11 +329,11 @@ static void test_mixed(void **state)
 	assert_int_equal(join(b, &m[1]), RF_CTL_READY);
 	assert_int_equal(b->fw.entries, 6);
 	for (unsigned int i = 0; i < 2; i++) {
-		uint32_t cid = RF_FW_CID(0, 0, 2 + i);
+		uint32_t cid = RF_FW_CID(0, 0, 2 * i);
 
-		expect_mirror(b, &m[i], m[i].port, 0);
+		expect_mirror(b, &m[i], 1 + 2 * i, 0);
 		assert_int_equal(conn_reg(b, cid, RF_CONN_PEER_IP), ring[i].r.u.join.peer_ip);
-		assert_int_equal(conn_reg(b, cid, RF_CONN_PEER_PORT), 3 - i);
+		assert_int_equal(conn_reg(b, cid, RF_CONN_PEER_PORT), 2 - 2 * i);
 		assert_int_equal(conn_reg(b, cid, RF_CONN_PEER_MAC_HI), 0);
 		assert_int_equal(fw_box_lookup(b, ring[i].ip, rf_fw_key(1, 0x11 + 2 * i)),
 				 rf_fw_value(cid, RF_STATE_LIVE));

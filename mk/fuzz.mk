@@ -26,7 +26,7 @@ $(eval $(call fuzz_prog,ctl,tests/unit/fw_box.c firmware/target/linux/hal.c $(FW
   $(CTL_SOURCES) proto/rf_siphash.c proto/rf_crc32.c,fwbox fw fwlinux client rfctl rfproto,2048))
 $(eval $(call fuzz_prog,wire,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c) proto/rf_crc32.c wire/arp.c,roce rfproto,512,damage))
 $(eval $(call fuzz_prog,roce,$(addprefix host/roce/,wire.c frame.c crc.c icrc.c l2.c queue.c qp.c requester.c completer.c responder.c selective.c congestion.c timer.c timeout.c endpoint.c) proto/rf_crc32.c wire/arp.c,roce rfproto,1024,damage))
-$(eval $(call fuzz_prog,model,$(wildcard sim/model/*.c) $(addprefix tests/sim/compare/,packet.c bench.c) proto/rf_crc32.c,boxbench model rfproto,1024,window count))
+$(eval $(call fuzz_prog,model,$(wildcard sim/model/*.c) $(addprefix tests/sim/compare/,packet.c bench.c) proto/rf_crc32.c,boxbench model rfproto,1024,window count ring unknown wants))
 
 # Random and changed frames into the Verilog and the model, compared: different ones each time. If they differ, the command that
 # repeats the run is printed.

@@ -1,8 +1,10 @@
 #!/bin/sh
-# fuzz.sh PROGRAM CORPUS [FAULT]...: the kept inputs are without fault, and with each FAULT they are not.
+# fuzz.sh PROGRAM CORPUS [FAULT]...: the kept inputs are without fault, and with each FAULT they are not. RF_FUZZ_CORPUS tells the
+# program that it has all of them: together they must reach what it lists, if it lists anything.
 program=$1
 corpus=$2
 shift 2
+export RF_FUZZ_CORPUS=1
 "$program" "$corpus"/* || exit 1
 exec 2> /dev/null # what the faults say
 for fault; do

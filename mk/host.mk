@@ -65,6 +65,7 @@ $(eval $(call test,docs-settings,$(BUILD)/tests/settings_table docs/api.md,$(BUI
 $(eval $(call test_lib,store-world,tests/unit/store_world.c))
 $(eval $(call c_test,bootstrap_store,tests/unit/bootstrap_store.c,store-world rf-store rf-config rfproto,-lpthread))
 $(eval $(call c_test,bootstrap_strangers,tests/unit/bootstrap_strangers.c,store-world rf-store rf-config rfproto,-lpthread))
+$(eval $(call c_test,store_silent,tests/unit/store_silent.c,store-world rf-store rf-config rfproto,-lpthread))
 $(eval $(call c_test,store_lanes,tests/unit/store_lanes.c,store-world rf-store rf-config rfproto,-lpthread))
 $(eval $(call test_lib,iostream,tests/unit/io_stream.c))
 $(eval $(call c_test,io_memif,tests/unit/io_memif.c,iostream rf-memif rf-io rf-store rf-config,-lpthread))

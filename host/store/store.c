@@ -91,6 +91,17 @@ static int store_hello(struct rf_store *s, uint64_t *job, const uint8_t key[16],
 	return ret;
 }
 
+/*
+ * Whether another try may end better. The store may be just ending, or not started yet. If nothing
+ * answers, its process stands still, or the connection was accepted for a server that has ended;
+ * when that process goes on, it may still have the connection that was given up.
+ */
+static bool may_pass(int ret, bool silent)
+{
+	return ret == RF_ERR_RANK_MISSING || ret == RF_ERR_RANK_LOST || ret == RF_ERR_TIMEOUT ||
+	       (ret == RF_ERR_RANK_TAKEN && silent);
+}
+
 void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *arg)
 {
 	store->idle = idle;
@@ -105,6 +116,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 	uint64_t by = rf_now_ms() + timeout_ms;
 	struct sockaddr_in address;
 	struct rf_store *s;
+	bool silent = false; /* a connection was given up, because nothing answered */
 	int ret;
 
 	ret = store_address(host, port, &address, why, room);
@@ -123,9 +135,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		s->rx_len = 0;
 		s->tx_len = 0;
 		s->fd = connect_once(&address, by);
-		/*
-		 * once a connection is accepted, the server gets time to answer, however late it is
-		 */
+		/* an accepted connection gets time for the answer, however late it is */
 		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
 				: store_hello(s, job, key, rf_now_ms() + STORE_GRACE_MS, why, room);
 		if (ret == RF_OK) {
@@ -135,9 +145,10 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		}
 		if (s->fd >= 0)
 			close(s->fd);
-		/* a store that is just ending, or not started yet: try again */
-		if ((ret != RF_ERR_RANK_MISSING && ret != RF_ERR_RANK_LOST) || rf_now_ms() >= by)
+		s->fd = -1;
+		if (!may_pass(ret, silent) || rf_now_ms() >= by)
 			break;
+		silent = silent || ret == RF_ERR_TIMEOUT;
 		nanosleep(&pause, NULL);
 	}
 	if (ret == RF_ERR_RANK_MISSING)
@@ -145,6 +156,13 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 			 "rank 0 did not arrive: no store answers at %s:%u within %u ms; "
 			 "start rank 0, and check RF_ROOT and RF_PORT",
 			 host, port, timeout_ms);
+	if (ret == RF_ERR_TIMEOUT) {
+		ret = RF_ERR_BOOTSTRAP;
+		snprintf(why, room,
+			 "the store at rank 0 does not answer: %s:%u accepts connections, but is "
+			 "silent for %u ms; rank 0 stands still, or another program has RF_PORT",
+			 host, port, timeout_ms > STORE_GRACE_MS ? timeout_ms : STORE_GRACE_MS);
+	}
 	rf_mutex_unlock(&s->lock, store_class);
 	pthread_mutex_destroy(&s->lock);
 	free(s);

@@ -176,8 +176,7 @@ static int store_wait(struct rf_store *s, uint64_t by, uint8_t *verb, const uint
 			return store_gone(s, why, room);
 		if (now >= by) {
 			store_gone(s, why, room);
-			snprintf(why, room, "the store at rank 0 does not answer");
-			return RF_ERR_BOOTSTRAP;
+			return RF_ERR_TIMEOUT;
 		}
 		if (poll(&p, 1, (int)(by - now)) > 0 && !store_fill(s))
 			return store_gone(s, why, room);

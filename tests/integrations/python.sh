@@ -24,7 +24,7 @@ run() {
 	timeout -k 5 150 "$bin/ringfold" run "$@" -- "$python" "$here/python_rank.py" "$dir/shared" $more > "$dir/0.err" 2>&1 < /dev/null
 	local code=$?
 	rm -rf "$dir/shared"
-	[ "$code" = "$want" ] || { echo "exit code $code instead of $want"; grep -v '^\[.\]   ' "$dir/0.err" | tail -12; return 1; }
+	[ "$code" = "$want" ] || { echo "exit code $code instead of $want"; tail -40 "$dir/0.err"; return 1; }
 }
 more=
 check "every function, constant and member of the header is bound" "$python" "$here/python_whole.py" "$PYTHONPATH"

@@ -20,6 +20,9 @@
 #include "proto/rf_bytes.h"
 #include "ringfold/ringfold.h"
 
+/* How long the first connection may be silent; each further one twice as long. */
+#define PATIENCE_MS 250u
+
 static int connect_once(const struct sockaddr_in *address, uint64_t by)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -93,13 +96,33 @@ static int store_hello(struct rf_store *s, uint64_t *job, const uint8_t key[16],
 
 /*
  * Whether another try may end better. The store may be just ending, or not started yet. If nothing
- * answers, its process stands still, or the connection was accepted for a server that has ended;
- * when that process goes on, it may still have the connection that was given up.
+ * answers, rank 0 stands still; or the connection is none: the kernel has established it just when
+ * the server before this one closed its socket, and this side learns nothing of that, because the
+ * server is to speak first. When rank 0 goes on, it may still have the connection that was given
+ * up.
  */
 static bool may_pass(int ret, bool silent)
 {
 	return ret == RF_ERR_RANK_MISSING || ret == RF_ERR_RANK_LOST || ret == RF_ERR_TIMEOUT ||
 	       (ret == RF_ERR_RANK_TAKEN && silent);
+}
+
+/* Describes why no try has ended well. Returns the status for the caller. */
+static int nobody_there(int status, const char *host, unsigned int port, unsigned int timeout_ms,
+			char *why, size_t room)
+{
+	if (status == RF_ERR_RANK_MISSING)
+		snprintf(why, room,
+			 "rank 0 did not arrive: no store answers at %s:%u within %u ms; "
+			 "start rank 0, and check RF_ROOT and RF_PORT",
+			 host, port, timeout_ms);
+	if (status != RF_ERR_TIMEOUT)
+		return status;
+	snprintf(why, room,
+		 "the store at rank 0 does not answer: %s:%u accepts connections, but is silent "
+		 "for %u ms; rank 0 stands still, or another program has RF_PORT",
+		 host, port, timeout_ms > STORE_GRACE_MS ? timeout_ms : STORE_GRACE_MS);
+	return RF_ERR_BOOTSTRAP;
 }
 
 void rf_store_set_idle(struct rf_store *store, void (*idle)(void *arg), void *arg)
@@ -116,6 +139,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 	uint64_t by = rf_now_ms() + timeout_ms;
 	struct sockaddr_in address;
 	struct rf_store *s;
+	uint64_t now, patience = PATIENCE_MS;
 	bool silent = false; /* a connection was given up, because nothing answered */
 	int ret;
 
@@ -135,9 +159,12 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		s->rx_len = 0;
 		s->tx_len = 0;
 		s->fd = connect_once(&address, by);
-		/* an accepted connection gets time for the answer, however late it is */
+		/* the last one gets time for the answer, however late it is */
+		now = rf_now_ms();
+		if (now + patience >= by || patience > STORE_GRACE_MS)
+			patience = STORE_GRACE_MS;
 		ret = s->fd < 0 ? RF_ERR_RANK_MISSING
-				: store_hello(s, job, key, rf_now_ms() + STORE_GRACE_MS, why, room);
+				: store_hello(s, job, key, now + patience, why, room);
 		if (ret == RF_OK) {
 			rf_mutex_unlock(&s->lock, store_class);
 			*store = s;
@@ -149,24 +176,13 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		if (!may_pass(ret, silent) || rf_now_ms() >= by)
 			break;
 		silent = silent || ret == RF_ERR_TIMEOUT;
+		patience *= ret == RF_ERR_TIMEOUT ? 2 : 1;
 		nanosleep(&pause, NULL);
-	}
-	if (ret == RF_ERR_RANK_MISSING)
-		snprintf(why, room,
-			 "rank 0 did not arrive: no store answers at %s:%u within %u ms; "
-			 "start rank 0, and check RF_ROOT and RF_PORT",
-			 host, port, timeout_ms);
-	if (ret == RF_ERR_TIMEOUT) {
-		ret = RF_ERR_BOOTSTRAP;
-		snprintf(why, room,
-			 "the store at rank 0 does not answer: %s:%u accepts connections, but is "
-			 "silent for %u ms; rank 0 stands still, or another program has RF_PORT",
-			 host, port, timeout_ms > STORE_GRACE_MS ? timeout_ms : STORE_GRACE_MS);
 	}
 	rf_mutex_unlock(&s->lock, store_class);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
-	return ret;
+	return nobody_there(ret, host, port, timeout_ms, why, room);
 }
 
 void rf_store_close(struct rf_store *store)

@@ -91,7 +91,8 @@ static pid_t serving_process(unsigned int port)
 	return p;
 }
 
-/* Rank 0's process stands still for longer than a connection waits: the others join when it goes
+/*
+ * Rank 0's process stands still for longer than any connection waits: the others join when it goes
  * on.
  */
 static void stands_still(void **state)
@@ -155,15 +156,17 @@ static void refuse(int fd, int status)
 }
 
 /*
- * A connection was given up before HELLO was answered. When rank 0 goes on, it takes that one for
- * the rank, and refuses the next until it has seen that the first has ended. A rank that is taken
- * from the start is refused at once.
+ * A connection that is silent is soon given up, since the server may know nothing of it. If rank 0
+ * stood still before it answered HELLO, it takes that connection for the rank, and refuses the next
+ * until it has seen that the first has ended. A rank that is taken from the start is refused at
+ * once.
  */
 static void given_up(void **state)
 {
 	uint8_t ok[STORE_HEAD + 8] = {0};
 	unsigned int port = free_port();
 	int first, fd, l = listener(port);
+	uint64_t begin = rf_now_ms();
 	struct joiner j;
 
 	(void)state;
@@ -172,6 +175,7 @@ static void given_up(void **state)
 	challenge(first);
 	hello(first);
 	fd = next_try(l);
+	assert_true(rf_now_ms() - begin < STORE_GRACE_MS);
 	challenge(fd);
 	hello(fd);
 	refuse(fd, RF_ERR_RANK_TAKEN);

@@ -60,7 +60,9 @@ API_BOX_LDLIBS := $(REALTIME_LDLIBS) -Xlinker --wrap=rf_rt_port_open
 $(eval $(call test_lib,api-box,tests/unit/api_box.c))
 $(eval $(call test_lib,api-calls,tests/unit/api_job_calls.c tests/unit/api_jobs.c))
 $(eval $(call c_test,api_collectives,tests/unit/api_collectives.c,api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS)))
-$(eval $(call c_link,api_soak,tests/unit/api_soak.c,api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS),,$(BUILD)/tests/api_soak))
+$(eval $(call test,api_collectives-rtl,$(BUILD)/tests/api_collectives --rtl,$(BUILD)/tests/api_collectives $(BUILD)/vl/box-p4-l2-w64.so))
+$(eval $(call test_lib,api-soak,tests/unit/api_soak_calls.c tests/unit/api_soak_plan.c))
+$(eval $(call c_link,api_soak,tests/unit/api_soak.c,api-soak api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS),,$(BUILD)/tests/api_soak))
 # 1: a creation at a full box in which a rank has just ended a group. `make soak` runs many more.
 $(eval $(call test,api_soak,$(BUILD)/tests/api_soak --jobs 4 --count 40 1,$(BUILD)/tests/api_soak))
 $(eval $(call test,api_soak-flip,$(BUILD)/tests/api_soak --flip 3 2>&1 | grep ": 1 wrong bytes in ",$(BUILD)/tests/api_soak))

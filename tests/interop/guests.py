@@ -94,7 +94,7 @@ class Guest:
         args = [
             "qemu-system-x86_64", "-accel", "tcg,thread=single,tb-size=64", "-m", MEMORY, "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot", "-kernel", f"{IMAGE}/vmlinuz", "-initrd", lab.initrd,
-            "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr audit=0 random.trust_cpu=on "
+            "-append", "console=ttyS0 quiet panic=-1 no_timer_check mitigations=off nokaslr audit=0 random.trust_cpu=on "
             f"rf.ip={self.ip} rf.mtu={mtu}" + (" rf.host=1" if host_net else ""),
             "-cpu", "max", "-serial", f"file:{self.console}", "-serial", "stdio",
             "-netdev", f"dgram,id=n0,local.type=unix,local.path={own},remote.type=unix,remote.path={box}",

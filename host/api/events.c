@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void group_announce(struct rf_group *g) RF_REQUIRES(rf_context_class)
+static void group_announce(struct rf_group *g, int status) RF_REQUIRES(rf_context_class)
 {
 	struct rf_context *ctx = g->comm->ctx;
 	struct rf_announce *a;
@@ -12,8 +12,9 @@ static void group_announce(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	if (g->comm->ranks == 1 || ctx->n_announces == sizeof(ctx->announces) / sizeof(*a))
 		return;
 	a = &ctx->announces[ctx->n_announces++];
-	a->status = rf_member_status(g->member);
-	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number, rf_member_text(g->member));
+	a->status = status;
+	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number,
+		 rf_member_announcement(g->member, status));
 }
 
 /* A call of the member has ended. */
@@ -83,7 +84,7 @@ void rf_group_events(struct rf_group *g)
 		/* what an event starts can fail, too */
 		note_failure(g);
 		if (e.kind == RF_MEMBER_ANNOUNCE)
-			group_announce(g);
+			group_announce(g, e.status);
 		else
 			request_ended(g, &g->owner->requests[e.id], e.status);
 	}

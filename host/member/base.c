@@ -167,8 +167,12 @@ static uint64_t own_timeout(const struct rf_member *m)
 		sooner(&next, m->leave_until);
 	if (m->phase == RF_MEMBER_JOIN)
 		sooner(&next, m->room_due ? m->room_due : m->join_until);
+	if (m->phase == RF_MEMBER_JOIN && rf_member_is_told(m))
+		sooner(&next, m->way_until);
 	if (m->status)
 		return next;
+	if (m->phase == RF_MEMBER_REPORT && m->tell_due)
+		sooner(&next, m->tell_due);
 	if (m->fail_due)
 		sooner(&next, m->fail_due);
 	if (m->broken_due)

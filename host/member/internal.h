@@ -65,6 +65,14 @@ struct rf_member {
 	unsigned int least;                /* slots that the JOIN accepts */
 	uint64_t join_from, join_until;
 	uint64_t room_due; /* when a JOIN is repeated that found no room; 0: none */
+	/* the box has no room: refusal.c */
+	uint64_t tell_due; /* when the others are told of this rank's; 0: they are not */
+	bool tell;         /* the event has not been polled */
+	unsigned int told; /* steps that another rank has told of: a bit per step */
+	uint64_t
+		way_until; /* when the box need not be told any more; 0: this rank does not leave */
+	unsigned int told_reason;
+	char tell_text[RF_MEMBER_VALUE_MAX], told_text[RF_MEMBER_VALUE_MAX];
 	uint64_t fail_due; /* when to fail with the box's reason; 0: it has not reported any */
 	uint64_t leave_until;
 	unsigned int window;
@@ -134,6 +142,22 @@ struct rf_member_trouble rf_member_coll_trouble(const struct rf_member *m);
 /* The all-reduce of the group's own type and operation. */
 struct rf_directed_call rf_member_all_reduce(const struct rf_member *m, const void *send,
 					     void *recv, size_t count);
+
+/* ---- refusal.c: a rank that a full box refuses tells the others ---- */
+
+/* The box has refused this rank: ends the step. */
+void rf_member_refused(struct rf_member *m, unsigned int reason, const char *text, uint64_t now);
+/* Announces that if the others have not reported in time. */
+void rf_member_tell(struct rf_member *m, uint64_t now);
+/* Another rank has announced it; text: what rf_member_announcement() has returned there. */
+void rf_member_refused_there(struct rf_member *m, unsigned int rank, const char *text,
+			     uint64_t now);
+/* Whether another rank was refused in this step. */
+bool rf_member_is_told(const struct rf_member *m);
+/* The step ends before this rank has asked. False: nobody was refused. */
+bool rf_member_spared(struct rf_member *m);
+/* In JOIN: leaves the box, then ends the step. Returns how many things it did. */
+unsigned int rf_member_give_way(struct rf_member *m, uint64_t now);
 
 /* ---- exchange.c: the messages for the store ---- */
 

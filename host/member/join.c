@@ -66,6 +66,8 @@ static void client_start(struct rf_member *m, uint64_t now)
 
 void rf_member_join(struct rf_member *m, unsigned int least, uint64_t now)
 {
+	if (rf_member_spared(m))
+		return;
 	m->least = least;
 	m->join_from = now;
 	client_start(m, now);
@@ -103,6 +105,8 @@ unsigned int rf_member_join_progress(struct rf_member *m, uint64_t now)
 
 	if (m->status) {
 		rf_member_step_done(m, m->status, m->text);
+	} else if (rf_member_is_told(m) && state != RF_CLIENT_READY) {
+		return rf_member_give_way(m, now);
 	} else if (m->room_due) {
 		if (now < m->room_due)
 			return 0;
@@ -116,8 +120,7 @@ unsigned int rf_member_join_progress(struct rf_member *m, uint64_t now)
 			m->room_due = now + ROOM_AGAIN_NS;
 			return 1;
 		}
-		m->reason = rf_client_failed(&m->client)->reason;
-		rf_member_step_done(m, RF_IN_PROGRESS, text);
+		rf_member_refused(m, rf_client_failed(&m->client)->reason, text, now);
 	} else if (state == RF_CLIENT_FAILED) {
 		rf_member_client_failed(m, true, now);
 		rf_member_step_done(m, m->status, m->text);

@@ -63,6 +63,10 @@ void rf_member_announced(struct rf_member *m, unsigned int rank, int status, con
 
 	if (m->status)
 		return;
+	if (status == RF_MEMBER_NO_ROOM) {
+		rf_member_refused_there(m, rank, text, now);
+		return;
+	}
 	rf_member_blame(m, rank);
 	if (status == RF_ERR_RANK_LOST && !text[0]) {
 		rf_member_lost_text(rank, lost, sizeof(lost));
@@ -328,6 +332,7 @@ unsigned int rf_member_progress(struct rf_member *m, uint64_t now)
 	if (m->phase == RF_MEMBER_LEAVING)
 		count += rf_member_leave_progress(m, now);
 	rf_member_advance(m, now);
+	rf_member_tell(m, now);
 	rf_member_ran(m, now);
 	return count;
 }
@@ -363,6 +368,12 @@ bool rf_member_poll(struct rf_member *m, struct rf_member_event *event)
 	if (m->announce) {
 		m->announce = false;
 		*event = (struct rf_member_event){.kind = RF_MEMBER_ANNOUNCE, .status = m->status};
+		return true;
+	}
+	if (m->tell) {
+		m->tell = false;
+		*event = (struct rf_member_event){.kind = RF_MEMBER_ANNOUNCE,
+						  .status = RF_MEMBER_NO_ROOM};
 		return true;
 	}
 	if (m->succeeded)

@@ -185,7 +185,12 @@ const struct rf_member_gather *rf_member_gather(const struct rf_member *m);
  */
 void rf_member_gathered(struct rf_member *m, int status, const char *text, unsigned int culprit,
 			const uint8_t *values, uint64_t now);
-/* Another rank has announced that it failed, or the store reports the end of its process. */
+/* The status of an announcement that is no failure: the box has no room for the group. */
+#define RF_MEMBER_NO_ROOM 2
+/*
+ * Another rank has announced that it failed, or that it was refused (RF_MEMBER_NO_ROOM); or the
+ * store reports the end of its process.
+ */
 void rf_member_announced(struct rf_member *m, unsigned int rank, int status, const char *text,
 			 uint64_t now);
 
@@ -207,6 +212,8 @@ struct rf_member_event {
 
 /* Returns true and the next event, or false. */
 bool rf_member_poll(struct rf_member *m, struct rf_member_event *event);
+/* The text of RF_MEMBER_ANNOUNCE with this status; valid until the next call for m. */
+const char *rf_member_announcement(struct rf_member *m, int status);
 
 /* ---- calls ---- */
 

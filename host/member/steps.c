@@ -63,6 +63,7 @@ static void give_up(struct rf_member *m, int status, const char *text, uint64_t 
 /* All ranks have reported. */
 static void agreed(struct rf_member *m, int status, const char *text, uint64_t now)
 {
+	m->tell_due = 0;
 	if (status == RF_IN_PROGRESS && m->step == RF_STEP_BOX && m->cfg.store) {
 		m->step = RF_STEP_BOX_FEWER;
 		rf_member_join(m, slots_least(m), now);

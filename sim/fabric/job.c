@@ -57,7 +57,8 @@ static void take_events(struct rf_host *h)
 
 	while (rf_member_poll(h->member, &e)) {
 		if (e.kind == RF_MEMBER_ANNOUNCE) {
-			rf_host_announce(h, 0, e.status, rf_member_text(h->member));
+			rf_host_announce(h, 0, e.status,
+					 rf_member_announcement(h->member, e.status));
 			continue;
 		}
 		if (e.status == RF_OK && h->fallback)

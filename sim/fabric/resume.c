@@ -115,7 +115,8 @@ static void take_ring_events(struct rf_host *h)
 
 	while (rf_member_poll(h->ring, &e)) {
 		if (e.kind == RF_MEMBER_ANNOUNCE) {
-			rf_host_announce(h, RING_NUMBER, e.status, rf_member_text(h->ring));
+			rf_host_announce(h, RING_NUMBER, e.status,
+					 rf_member_announcement(h->ring, e.status));
 			continue;
 		}
 		h->ring_call = false;

@@ -11,11 +11,12 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/model/rf_model.h"
+#include "sim/cosim/load.h"
 #include "sim/realtime/box.h"
 
 #define PORTS 4u
 #define LANES 2u
+#define WIDTH 64u /* of a Verilated box */
 #define FRAME_MAX 4300u
 
 struct api_box {
@@ -138,11 +139,17 @@ void api_box_drop(bool (*drop)(unsigned int from, const uint8_t *frame, uint32_t
 	dropped = drop;
 }
 
-static bool wide_boxes, patient_boxes;
+static bool wide_boxes, patient_boxes, verilog_boxes;
+
+void api_box_verilog(bool verilog)
+{
+	verilog_boxes = verilog;
+}
 
 void api_box_patient(void)
 {
 	patient_boxes = true;
+	setenv("RF_BOX_TIMEOUT", "60000", 0);
 }
 
 void api_box_wide(bool wide)
@@ -201,9 +208,16 @@ struct api_box *api_box_start(struct rf_io_hub *hub, unsigned int ranks, bool ru
 	lost_permille = 0;
 	rf_io_hub_set_box(hub, cable, cables);
 	rf_rt_cfg_init(&cfg);
-	cfg.engine = rf_model_engine();
 	cfg.ports = PORTS;
 	cfg.lanes = LANES;
+	if (verilog_boxes)
+		cfg.width = WIDTH;
+	if (rf_engine_by_name(verilog_boxes ? "rtl" : "model", PORTS, LANES, cfg.width, false,
+			      &cfg.engine, why, sizeof(why)) != 0) {
+		fprintf(stderr, "%s\n", why);
+		free(b);
+		return NULL;
+	}
 	cfg.wide = wide_boxes;
 	/* many ranks on few processors: one may not run for seconds */
 	if (wide_boxes || patient_boxes)

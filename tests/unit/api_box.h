@@ -17,7 +17,13 @@ void api_box_stop(struct api_box *b);
 /* Boxes that start from now on have room for 64 groups of 16 slots, or are ordinary ones. */
 void api_box_wide(bool wide);
 
-/* Boxes that start from now on end no group because a rank is not scheduled for some seconds. */
+/* Boxes that start from now on are Verilated (build/vl/box-p4-l2-w64.so), or the model. */
+void api_box_verilog(bool verilog);
+
+/*
+ * Boxes that start from now on end no group because a rank is not scheduled for some seconds, and
+ * ranks wait as long for the box.
+ */
 void api_box_patient(void);
 
 /* From now on so many of 1000 frames are lost on each cable, in each direction. */

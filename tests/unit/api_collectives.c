@@ -3,7 +3,9 @@
  * not, odd sizes, 1 to 8 ranks, with a box (the model) by mirror and ring, and without one. Every
  * byte of every buffer is compared with the reference of api_jobs.c.
  *
- *	api_collectives [SEED]		RF_SEED=N does the same
+ *	api_collectives [--rtl] [SEED]		RF_SEED=N does the same
+ *
+ * --rtl: less of it, with the Verilog instead of the model.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -325,8 +327,34 @@ static void flipped_bit(void **state)
 	api_box_end(&all, box);
 }
 
+static int roots_sizes_outstanding(struct rank *r)
+{
+	int ret = roots_and_sizes(r);
+
+	return ret ? ret : outstanding(r);
+}
+
+static void by_mirror(void **state)
+{
+	(void)state;
+	run_box(2, false, everything);
+	run_box(4, false, roots_sizes_outstanding);
+	run_box(8, false, outstanding);
+}
+
+static void by_rings(void **state)
+{
+	(void)state;
+	run_box(3, true, roots_sizes_outstanding);
+}
+
 int main(int argc, char **argv)
 {
+	const struct CMUnitTest verilog[] = {
+		cmocka_unit_test(by_mirror),
+		cmocka_unit_test(by_rings),
+		cmocka_unit_test(flipped_bit),
+	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_rank),
 		cmocka_unit_test(two_to_four_ranks),
@@ -337,11 +365,16 @@ int main(int argc, char **argv)
 		cmocka_unit_test(other_settings),
 		cmocka_unit_test(flipped_bit),
 	};
-	const char *text = argc > 1 ? argv[1] : getenv("RF_SEED");
+	bool rtl = argc > 1 && strcmp(argv[1], "--rtl") == 0;
+	const char *text = argc > 1 + rtl ? argv[1 + rtl] : getenv("RF_SEED");
 
 	if (text)
 		seed = strtoull(text, NULL, 0);
-	printf("seed %llu: RF_SEED=%llu build/tests/api_collectives\n", (unsigned long long)seed,
-	       (unsigned long long)seed);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	printf("seed %llu: RF_SEED=%llu build/tests/api_collectives%s\n", (unsigned long long)seed,
+	       (unsigned long long)seed, rtl ? " --rtl" : "");
+	api_box_verilog(rtl);
+	if (rtl)
+		api_box_patient();
+	return rtl ? cmocka_run_group_tests(verilog, NULL, NULL)
+		   : cmocka_run_group_tests(tests, NULL, NULL);
 }

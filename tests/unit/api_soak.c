@@ -120,9 +120,9 @@ static int fail(struct soak *s)
 
 	if (!comm)
 		return 0;
-	if (s->p->ending == MISMATCH && rf_comm_rank(comm) + 1 == rf_comm_ranks(comm)) {
+	if (s->p->ending == SOAK_MISMATCH && rf_comm_rank(comm) + 1 == rf_comm_ranks(comm)) {
 		EXPECT(r, rf_allreduce(comm, in, out, 8, RF_FP64, RF_MAX) == RF_ERR_MISMATCH);
-	} else if (s->p->ending == MISMATCH) {
+	} else if (s->p->ending == SOAK_MISMATCH) {
 		EXPECT(r, rf_allreduce(comm, in, out, 8, RF_FP32, RF_SUM) == RF_ERR_MISMATCH);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "all-reduce of fp64, max"));
 	} else if (rf_comm_rank(comm) == 0) {
@@ -151,7 +151,7 @@ static int rounds(struct soak *s)
 		if (!ret && k == 0 && s->p->split)
 			ret = replace(s);
 	}
-	if (!ret && s->p->ending != NO_FAILURE) {
+	if (!ret && s->p->ending != SOAK_NO_FAILURE) {
 		/* an abort ends also calls that are complete on the rank that gives up */
 		ret = rank_meet(s->r);
 		if (!ret)

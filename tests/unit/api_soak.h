@@ -12,7 +12,7 @@
 #define SOAK_COMMS 5u
 #define SOAK_CALLS 11u /* of a communicator in a round: all together below the limit of 64 */
 
-enum ending { NO_FAILURE, MISMATCH, ABORT, ENDINGS };
+enum soak_ending { SOAK_NO_FAILURE, SOAK_MISMATCH, SOAK_ABORT, SOAK_ENDINGS };
 
 /* What all ranks know of a run. */
 struct plan {
@@ -21,7 +21,7 @@ struct plan {
 	unsigned int ranks, mtu, slots, slots_large, lost, rounds, comms;
 	bool manual, ring, selective;
 	bool split; /* after the first round the last communicator is replaced */
-	enum ending ending;
+	enum soak_ending ending;
 	unsigned int fails; /* the communicator that does */
 	struct {
 		unsigned int n, member[RANKS];

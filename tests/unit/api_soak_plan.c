@@ -55,7 +55,7 @@ struct plan soak_plan(uint64_t seed)
 	}
 	p.fails = 1 + (unsigned int)rf_rng_below(&rng, p.comms - 1);
 	if (soak_one_in(&rng, 2) && p.comm[p.fails].n > 1 && !(p.split && p.fails == p.comms - 1))
-		p.ending = (enum ending)rf_rng_below(&rng, ENDINGS);
+		p.ending = (enum soak_ending)rf_rng_below(&rng, SOAK_ENDINGS);
 	return p;
 }
 

@@ -45,6 +45,10 @@ $(eval $(call test,compare-rtl-lanes,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,
 # Randomly changed frames, with any result allowed.
 $(eval $(call test,compare-rtl-mutate,$(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mutate 40 --count 1000 --runs 3 && $(COMPARE) --engine-b rtl --shape 4$(,)2$(,)64 --mode b --mutate 40 --count 60 --runs 2,$(COMPARE) $(COMPARE_BOXES)))
 $(eval $(call test,compare-rtl-ports,$(COMPARE) --engine-b rtl --shape 8$(,)1$(,)64 --count 1500 && $(COMPARE) --engine-b rtl --shape 2$(,)1$(,)64 --mode b --count 100,$(COMPARE) $(COMPARE_BOXES)))
+# One lane and no option: without selective and directed groups, mirror connections, parity and all types but two. A model that is
+# not right is noticed there, too.
+COMPARE_PLAIN := $(COMPARE) --engine-b rtl-plain --shape 4$(,)1$(,)64
+$(eval $(call test,compare-rtl-plain,$(COMPARE_PLAIN) --count 3000 && $(COMPARE_PLAIN) --mode b --count 100 && ! $(COMPARE_PLAIN) --engine-a model:shift --count 1000,$(COMPARE) $(BUILD)/vl/box-p4-l1-w64-plain.so))
 $(eval $(call test,box-rows-rtl,for t in $(BOX_TESTS); do $$$$t rtl || exit 1; done,$(BOX_TESTS) $(COMPARE_BOXES)))
 
 # The frame checker: python3 and its standard library, no code of this tree.

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Builds the Verilated box of one shape as a shared object.
 #
-#   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace|-deep|-wide] OUTPUT.so VERILOG ...
+#   box.sh p<PORTS>-l<LANES>-w<WIDTH>[-trace|-deep|-wide|-plain] OUTPUT.so VERILOG ...
 #
 # -trace: able to write waveforms. -deep: memory for two groups of 512 slots at a path MTU of 4096. -wide: 64 groups, as
-# rf_shape_wide() in sim/fabric/shape.h.
+# rf_shape_wide() in sim/fabric/shape.h. -plain: without every option, types fp32 and int32 alone.
 # VERILATOR and CXX (default g++) may be set. The log stays beside the output and is shown when something fails.
 set -eu
 
@@ -21,6 +21,9 @@ shape=${shape%-deep}
 wide=
 [ "$shape" = "${shape%-wide}" ] || wide=1
 shape=${shape%-wide}
+plain=
+[ "$shape" = "${shape%-plain}" ] || plain=1
+shape=${shape%-plain}
 ports=${shape%%-*}
 ports=${ports#p}
 lanes=${shape#*-l}
@@ -73,7 +76,8 @@ moves() {
 	done > "$dir/box_move.names"
 	# Otherwise a renamed memory would be silently missed.
 	found=$(grep -c . "$dir/box_move.names")
-	expected=$((ports * (7 + lanes) + 4))
+	# The marks of what is present beyond the next index belong to selective groups.
+	expected=$((ports * (7 + lanes - ${plain:-0}) + 4))
 	[ "$found" -eq "$expected" ] || { echo "box.sh: $found places of indexes, not $expected" >&2; return 1; }
 	cat "$dir/box_move.names"
 }
@@ -83,6 +87,7 @@ build() {
 		--x-assign unique --x-initial unique ${trace:+--trace-fst} --output-split 20000 \
 		+define+RF_CRC_TABLE -GPORTS="$ports" -GLANES="$lanes" -GWIDTH="$width" -GBANK_AW=$bank -GHDR_AW=$hdr \
 		-GGROUPS=$groups -GHASH_BITS=$hash \
+		${plain:+-GSELECTIVE=0 -GDIRECTED=0 -GLAG=0 -GMIRROR=0 -GPARITY=0 -GTYPES=9} \
 		-CFLAGS "-fPIC -fvisibility=hidden" \
 		-Irtl/lib -Irtl/net -Irtl/fp -Irtl/reduce -Irtl/control -Irtl/top -Ibuild/gen "$@"
 	moves > "$dir/box_move.inc"

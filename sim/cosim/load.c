@@ -127,6 +127,12 @@ int rf_engine_load_wide(unsigned ports, unsigned lanes, unsigned width,
 	return load_shape(ports, lanes, width, "-wide", " with 64 groups", out, why, room);
 }
 
+int rf_engine_load_plain(unsigned ports, unsigned lanes, unsigned width,
+			 const struct rf_engine_ops **out, char *why, size_t room)
+{
+	return load_shape(ports, lanes, width, "-plain", " without options", out, why, room);
+}
+
 int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,
 		      const struct rf_engine_ops **out, char *why, size_t room)
 {

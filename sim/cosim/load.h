@@ -1,8 +1,9 @@
 /*
  * Finds the Verilated box of a shape: a shared object box-p<ports>-l<lanes>-w<width>.so
  * (box-...-trace.so if a waveform is requested, box-...-deep.so for two groups of 512 slots at a
- * path MTU of 4096, box-...-wide.so for 64 groups). It is searched for in the folder given by
- * RF_ENGINE_DIR, in ../vl relative to the running program, and in ../lib/ringfold.
+ * path MTU of 4096, box-...-wide.so for 64 groups, box-...-plain.so without options). It is
+ * searched for in the folder given by RF_ENGINE_DIR, in ../vl relative to the running program, and
+ * in ../lib/ringfold.
  */
 #ifndef RF_SIM_COSIM_LOAD_H
 #define RF_SIM_COSIM_LOAD_H
@@ -26,6 +27,10 @@ int rf_engine_load_deep(unsigned ports, unsigned lanes, unsigned width,
 /* The same with 64 groups, for rf_shape_wide(). */
 int rf_engine_load_wide(unsigned ports, unsigned lanes, unsigned width,
 			const struct rf_engine_ops **out, char *why, size_t room);
+
+/* The same without selective and directed groups, mirror connections, parity, and most types. */
+int rf_engine_load_plain(unsigned ports, unsigned lanes, unsigned width,
+			 const struct rf_engine_ops **out, char *why, size_t room);
 
 /* By name: "model", or "rtl" as above. The model ignores ports, lanes and width. */
 int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,

@@ -62,6 +62,8 @@ bool bench_open(struct bench *b, const struct rf_engine_ops *ops, const struct r
 		fprintf(stderr, "%s: %s\n", ops->name, why);
 		return false;
 	}
+	b->shape = bench_read(b, RF_SHAPE);
+	b->types = bench_read(b, RF_TYPES);
 	bench_write(b, RF_MAC_HI, (uint32_t)(BENCH_MAC >> 32));
 	bench_write(b, RF_MAC_LO, (uint32_t)BENCH_MAC);
 	bench_write(b, RF_IP, BENCH_IP);

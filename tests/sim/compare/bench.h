@@ -61,6 +61,7 @@ struct bench {
 	const struct rf_engine_ops *ops;
 	struct rf_engine *e;
 	struct rf_engine_cfg cfg;
+	uint32_t shape, types; /* its registers SHAPE and TYPES: what the traffic may use */
 	struct bench_out *out;
 	size_t outs, room;
 	uint64_t stall[8]; /* no beat may leave before this cycle */

@@ -424,7 +424,7 @@ static void prepare(struct burst *u, struct bench *b, uint64_t seed, uint32_t co
 	for (n = 0; n < TRAFFIC_GROUPS; n++) {
 		struct bench_group *g = &u->groups[n];
 
-		traffic_group(&u->state, &b->cfg, n, g);
+		traffic_group(&u->state, b, n, g);
 		u->form_seed[n] = random_next(&u->state);
 		u->results[n] = calloc(count, sizeof(*u->results[n]));
 		if (!u->results[n])

@@ -29,8 +29,11 @@ const struct rf_engine_ops *engine_named(const char *name, const struct rf_engin
 		fprintf(stderr, "%s: no such mutant\n", name);
 		return NULL;
 	}
-	if (rf_engine_by_name(name, cfg->ports, cfg->lanes, cfg->width, false, &ops, why,
-			      sizeof(why)) == 0)
+	if (strcmp(name, "rtl-plain") == 0
+		    ? rf_engine_load_plain(cfg->ports, cfg->lanes, cfg->width, &ops, why,
+					   sizeof(why)) == 0
+		    : rf_engine_by_name(name, cfg->ports, cfg->lanes, cfg->width, false, &ops, why,
+					sizeof(why)) == 0)
 		return ops;
 	fprintf(stderr, "%s\n", why);
 	return NULL;

@@ -7,7 +7,7 @@
 
 /*
  * "model"; "model:MUTANT" (sim/model/rf_model.h); "rtl", the Verilated box of the shape
- * (sim/cosim/load.h). NULL with a reason on stderr.
+ * (sim/cosim/load.h); "rtl-plain", that without options. NULL with a reason on stderr.
  */
 const struct rf_engine_ops *engine_named(const char *name, const struct rf_engine_cfg *cfg);
 /* The fault requested by a name; pass it to rf_model_set_mutant() after create(). */

@@ -45,7 +45,8 @@ static void help(void)
 {
 	printf("usage: ringfold-compare [OPTION]...\n"
 	       "Feeds two engines with the same random traffic and compares what they do.\n\n"
-	       "  --engine-a NAME   model (default), model:MUTANT, or rtl\n"
+	       "  --engine-a NAME   model (default), model:MUTANT, rtl, or rtl-plain: without "
+	       "options\n"
 	       "  --engine-b NAME   the same\n"
 	       "  --shape P,L,W     ports, lanes, bits of the data path; default 4,1,512\n"
 	       "  --seed N          default 1\n"
@@ -76,9 +77,10 @@ static bool engines_are_some(const struct options *o)
 		const char *name = o->engine[k];
 
 		if (strcmp(name, "model") == 0 || strcmp(name, "rtl") == 0 ||
+		    strcmp(name, "rtl-plain") == 0 ||
 		    (strncmp(name, "model:", 6) == 0 && engine_mutant(name) != RF_MODEL_MUTANTS))
 			continue;
-		fprintf(stderr, "engine %s: model, model:MUTANT or rtl\n", name);
+		fprintf(stderr, "engine %s: model, model:MUTANT, rtl or rtl-plain\n", name);
 		return false;
 	}
 	return true;
@@ -210,6 +212,10 @@ static int run(struct options *o, unsigned long long seed)
 			return 77;
 		if (strncmp(o->engine[k], "model", 5) == 0)
 			rf_model_set_mutant(b[k].e, engine_mutant(o->engine[k]));
+	}
+	for (k = 0; k < 2; k++) { /* the traffic has only what both have */
+		b[k].shape &= b[1 - k].shape;
+		b[k].types &= b[1 - k].types;
 	}
 	if (o->mode == 'a')
 		same = lockstep_run(b, seed, o->count, o->every, o->mutate, o->verbose);

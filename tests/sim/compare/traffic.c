@@ -27,13 +27,21 @@ static bool floating(unsigned int dtype)
 }
 
 /* A quarter of the banks and of the header slots for each group. */
-void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int number,
-		   struct bench_group *g)
+/* A type that the box has: this one, or the next. */
+static unsigned int type_of(const struct bench *b, unsigned int type)
 {
+	for (unsigned int k = 0; k < RF_MODEL_TYPES && !(b->types >> type & 1); k++)
+		type = (type + 1) % RF_MODEL_TYPES;
+	return type;
+}
+
+void traffic_group(uint64_t *s, const struct bench *b, unsigned int number, struct bench_group *g)
+{
+	const struct rf_engine_cfg *cfg = &b->cfg;
 	unsigned int beat_log2 = rf_log2(cfg->width / 8), most, lane, block, port_levels;
 
 	bench_group_init(g, number, cfg->ports, 1 + random_below(s, cfg->lanes));
-	g->dtype = random_below(s, RF_MODEL_TYPES);
+	g->dtype = type_of(b, random_below(s, RF_MODEL_TYPES));
 	/* Floats have no bit operations. */
 	g->op = random_once(s, 2) ? RF_OP_SUM
 				  : random_below(s, floating(g->dtype) ? RF_OP_AND : RF_OP_COPY);
@@ -85,6 +93,10 @@ void traffic_group(uint64_t *s, const struct rf_engine_cfg *cfg, unsigned int nu
 	if (random_once(s, 2)) /* some or all ranks have mirror connections */
 		g->mirror = random_once(s, 2) ? UINT64_MAX : random_next(s);
 	g->one_address = random_once(s, 4);
+	g->selective &= (b->shape & RF_SHAPE_SELECTIVE_MASK) != 0;
+	g->directed &= (b->shape & RF_SHAPE_DIRECTED_MASK) != 0;
+	if (!(b->shape & RF_SHAPE_MIRROR_MASK))
+		g->mirror = 0;
 }
 
 /* An immediate with a type that one of the boxes lacks would be refused there alone: no type then.
@@ -136,6 +148,8 @@ static void port_addresses(struct traffic *t)
 {
 	unsigned int k;
 
+	if (!(t->both[0]->shape & RF_SHAPE_MIRROR_MASK))
+		return;
 	for (k = 0; k < t->both[0]->cfg.ports; k++)
 		write_both(t, RF_PORT_IP0 + 4 * k, BENCH_PORT_IP(k));
 }
@@ -193,7 +207,7 @@ static void step_group(struct traffic *t, unsigned int n)
 			entry_both(t, 1, &g->conn[r], g->conn[r].cid, RF_STATE_EMPTY);
 		}
 	}
-	traffic_group(&t->state, &t->both[0]->cfg, n, g);
+	traffic_group(&t->state, t->both[0], n, g);
 	t->form_seed[n] = random_next(&t->state);
 	/* Both, whatever the result of the first. */
 	t->live[n] = bench_group_start(t->both[0], g);
@@ -435,6 +449,8 @@ static void step_state(struct traffic *t, unsigned int n)
 		snprintf(t->what, sizeof(t->what), "MAC of cid %04x", c->cid);
 		break;
 	case 6: /* for a while the port has another address or none */
+		if (!(t->both[0]->shape & RF_SHAPE_MIRROR_MASK))
+			break;
 		write_both(t, RF_PORT_IP0 + 4 * port,
 			   random_once(&t->state, 2) ? 0 : BENCH_PORT_IP(port) + 16);
 		t->hold_off = 1 + random_below(&t->state, 20);
@@ -450,6 +466,8 @@ static void step_state(struct traffic *t, unsigned int n)
 		snprintf(t->what, sizeof(t->what), "tick");
 		break;
 	case 4:
+		if (!(t->both[0]->shape & RF_SHAPE_LAG_MASK))
+			break;
 		write_both(t, RF_LAG_ARM, n << RF_LAG_ARM_GROUP_LSB);
 		snprintf(t->what, sizeof(t->what), "who is last in group %u", n);
 		break;

@@ -32,8 +32,8 @@ size_t traffic_mutate(uint64_t *state, uint8_t *frame, size_t len);
 /* Makes a random frame of a kind that does not depend on groups; returns its length. */
 size_t traffic_stray(uint64_t *state, const struct rf_engine_cfg *cfg, uint8_t *frame, bool *bad,
 		     const char **what);
-/* A group that fits the box, within its share of the slots. */
-void traffic_group(uint64_t *state, const struct rf_engine_cfg *cfg, unsigned int number,
+/* A group that fits the box, within its share of the slots, of a kind and type that it has. */
+void traffic_group(uint64_t *state, const struct bench *b, unsigned int number,
 		   struct bench_group *g);
 /* What a rank sends at an index; its rank is the place in g->conn. len includes pad. */
 struct traffic_say {

@@ -74,6 +74,7 @@ $(eval $(call c_test,io_tap,tests/unit/io_tap.c,iostream rf-io rf-store rf-confi
 $(eval $(call test_lib,fake-verbs,tests/unit/fake_verbs.c))
 $(eval $(call c_test,verbs_memory,tests/unit/verbs_memory.c,fake-verbs rf-verbs roce rf-store rf-config rfproto,-lpthread $(addprefix -Xlinker --wrap=,dlopen dlsym)))
 $(eval $(call c_test,verbs_end,tests/unit/verbs_end.c,rf-verbs roce rf-store rf-config rfproto,-lpthread))
+$(eval $(call c_test,member_refusal,tests/unit/member_refusal.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm))
 $(eval $(call c_test,member_test,tests/unit/member_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto,-lpthread -lm $(addprefix -Xlinker --wrap=,malloc calloc realloc aligned_alloc)))
 $(eval $(call c_test,order_tree_test,tests/unit/order_tree_test.c,rf-member collective roce client rfctl rf-store rf-config rfproto model,-lpthread -lm))
 $(eval $(call c_test,perf_test,tests/unit/perf_test.c,rf-perf rfproto,$(RINGFOLD_LIBS) -ljansson))

@@ -229,7 +229,8 @@ static void say_wrong(const struct entry *e, const char *value, char *why, size_
 			 "expected next, none, or at most 8 dotted IPv4 addresses of hosts");
 		break;
 	case ADDR:
-		snprintf(to, room, "expected a dotted IPv4 address of a host");
+		snprintf(to, room, "expected a dotted IPv4 address of a host%s",
+			 strchr(value, ':') ? "; ringfold has no IPv6" : "");
 		break;
 	default:
 		snprintf(to, room, "expected six bytes, such as 02:00:00:00:00:10");
@@ -398,8 +399,9 @@ int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
 		snprintf(why, room,
 			 "[box] mac: not a valid base address (group bit set, or last byte above "
 			 "f8)");
-	else if (c->fw.port_list && !rf_fw_cfg_addresses_ok(&c->fw, RF_FW_PORTS))
-		snprintf(why, room, "[box] %s", rf_fw_error_text(RF_FW_E_ADDRESS));
+	else if (c->fw.port_list && rf_fw_cfg_addresses(&c->fw, RF_FW_PORTS) != RF_FW_OK)
+		snprintf(why, room, "[box] %s",
+			 rf_fw_error_text(rf_fw_cfg_addresses(&c->fw, RF_FW_PORTS)));
 	else if (strcmp(c->listen, "off") != 0 && !rf_web_valid(c->listen))
 		snprintf(why, room, "[http] listen: \"%s\": expected ADDRESS:PORT or off",
 			 c->listen);

@@ -197,7 +197,8 @@ static int read_ip(const char *option, const char *text, uint32_t *ip)
 	struct in_addr a;
 
 	if (inet_pton(AF_INET, text, &a) != 1) {
-		fprintf(stderr, "--%s: \"%s\" is not an IPv4 address\n", option, text);
+		fprintf(stderr, "--%s: \"%s\" is not an IPv4 address%s\n", option, text,
+			strchr(text, ':') ? "; ringfold has no IPv6" : "");
 		return -1;
 	}
 	*ip = ntohl(a.s_addr);
@@ -329,14 +330,10 @@ static int parse(struct settings *s, int argc, char **argv)
 static int settle(struct settings *s)
 {
 	struct rf_rt_cfg *c = &s->cfg;
-	struct in_addr ip;
 	char why[300];
 
-	if (inet_pton(AF_INET, s->ip, &ip) != 1) {
-		fprintf(stderr, "--box-ip: \"%s\" is not an IPv4 address\n", s->ip);
+	if (read_ip("box-ip", s->ip, &c->ip) != 0)
 		return RF_EXIT_USAGE;
-	}
-	c->ip = ntohl(ip.s_addr);
 	/* What follows 10.0.0.254 is a broadcast address, or belongs to another network. */
 	for (unsigned p = 0; !c->port_list && p < 8; p++)
 		c->port_ip[p] = ((c->ip & 0xff) + 8 < 0xff ? c->ip + 1u : c->ip - 32u) + p;

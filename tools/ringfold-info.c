@@ -87,9 +87,11 @@ static void take_engine(void *arg, const char *path)
 	if (!name || sscanf(name, "/box-p%u-l%u-w%u%15s", &ports, &lanes, &width, rest) != 4)
 		return;
 	snprintf(text, sizeof(text), "%u ports, %u lanes, %u bits%s: %s", ports, lanes, width,
-		 strncmp(rest, "-trace", 6) == 0  ? ", writes waveforms"
-		 : strncmp(rest, "-deep", 5) == 0 ? ", deep memory"
-						  : "",
+		 strncmp(rest, "-trace", 6) == 0   ? ", writes waveforms"
+		 : strncmp(rest, "-deep", 5) == 0  ? ", deep memory"
+		 : strncmp(rest, "-wide", 5) == 0  ? ", 64 groups"
+		 : strncmp(rest, "-plain", 6) == 0 ? ", no options"
+						   : "",
 		 path);
 	json_array_append_new(arg, json_string(text));
 }

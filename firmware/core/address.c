@@ -74,24 +74,35 @@ static bool in_subnet(const struct rf_fw_cfg *cfg, uint32_t ip)
 	return cfg->prefix > 30 || ((ip & ~mask) != 0 && (ip | mask) != UINT32_MAX);
 }
 
-bool rf_fw_cfg_addresses_ok(const struct rf_fw_cfg *cfg, unsigned int ports)
+/* Whether a port may have this address, which is not 0. */
+static int port_address(const struct rf_fw_cfg *cfg, uint32_t ip)
 {
-	if (cfg->prefix > 32 || (cfg->gateway != 0 && !in_subnet(cfg, cfg->gateway)) ||
-	    cfg->gateway == cfg->ip)
-		return false;
+	if (ip == cfg->ip)
+		return RF_FW_E_OWN;
+	if (ip == cfg->gateway)
+		return RF_FW_E_AT_GATEWAY;
+	if (ip >> 28 >= 0xeu || ip >> 24 == 127u)
+		return RF_FW_E_ADDRESS;
+	return in_subnet(cfg, ip) ? RF_FW_OK : RF_FW_E_SUBNET;
+}
+
+int rf_fw_cfg_addresses(const struct rf_fw_cfg *cfg, unsigned int ports)
+{
+	if (cfg->prefix > 32)
+		return RF_FW_E_PREFIX;
+	if ((cfg->gateway != 0 && !in_subnet(cfg, cfg->gateway)) || cfg->gateway == cfg->ip)
+		return RF_FW_E_GATEWAY;
 	for (unsigned int p = 0; p < ports; p++) {
 		uint32_t ip = configured(cfg, p);
+		int rc = ip != 0 ? port_address(cfg, ip) : RF_FW_OK;
 
-		if (ip == 0)
-			continue;
-		if (ip == cfg->ip || ip == cfg->gateway || ip >> 28 >= 0xeu || ip >> 24 == 127u ||
-		    !in_subnet(cfg, ip))
-			return false;
-		for (unsigned int q = 0; q < p; q++)
+		if (rc != RF_FW_OK)
+			return rc;
+		for (unsigned int q = 0; ip != 0 && q < p; q++)
 			if (configured(cfg, q) == ip)
-				return false;
+				return RF_FW_E_TWICE;
 	}
-	return true;
+	return RF_FW_OK;
 }
 
 void rf_fw_address_begin(struct rf_fw *fw)

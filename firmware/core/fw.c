@@ -178,8 +178,9 @@ int rf_fw_init(struct rf_fw *fw, struct rf_hal *hal, const struct rf_fw_cfg *cfg
 	rc = read_shape(fw);
 	if (rc != RF_FW_OK)
 		return rc;
-	if (fw->mirror && !rf_fw_cfg_addresses_ok(cfg, fw->ports))
-		return RF_FW_E_ADDRESS;
+	rc = fw->mirror ? rf_fw_cfg_addresses(cfg, fw->ports) : RF_FW_OK;
+	if (rc != RF_FW_OK)
+		return rc;
 	clear_state(fw);
 	for (unsigned int i = 0; i < RF_FW_PORTS; i++)
 		fw->busy_since[i] = RF_FW_NEVER;
@@ -272,9 +273,20 @@ const char *rf_fw_error_text(int error)
 	case RF_FW_E_CLOCK:
 		return "the box reports a clock rate of 0";
 	case RF_FW_E_ADDRESS:
-		return "an address of a port or of the gateway is not a host's address in the "
-		       "box's "
-		       "subnet, or two ports have it";
+		return "the address of a port is a loopback or multicast address";
+	case RF_FW_E_PREFIX:
+		return "the prefix has more than 32 bits";
+	case RF_FW_E_GATEWAY:
+		return "the gateway is not another host in the box's subnet";
+	case RF_FW_E_OWN:
+		return "a port has the box's own address";
+	case RF_FW_E_AT_GATEWAY:
+		return "a port has the gateway's address";
+	case RF_FW_E_SUBNET:
+		return "the address of a port is not in the box's subnet, or is its first or last "
+		       "one, which no host has";
+	case RF_FW_E_TWICE:
+		return "two ports have the same address";
 	case RF_FW_E_SALT:
 		return "there is no fresh salt: 16 random bytes must be written before each start";
 	default:

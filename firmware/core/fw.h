@@ -125,9 +125,9 @@ struct rf_fw_cfg {
 void rf_fw_cfg_default(struct rf_fw_cfg *cfg);
 /*
  * Whether the addresses of so many ports, prefix and gateway are allowed: those of hosts in the
- * box's subnet, all different.
+ * box's subnet, all different. RF_FW_OK, or the first reason against it, of enum rf_fw_error.
  */
-bool rf_fw_cfg_addresses_ok(const struct rf_fw_cfg *cfg, unsigned int ports);
+int rf_fw_cfg_addresses(const struct rf_fw_cfg *cfg, unsigned int ports);
 
 /*
  * Counters of RF_FW_COUNTERS (rtl/control/registers.txt), as in the FIRMWARE page, followed by the
@@ -148,7 +148,14 @@ enum rf_fw_error {
 	RF_FW_E_CONFIG = -3,  /* a value of rf_fw_cfg is not allowed */
 	RF_FW_E_CLOCK = -4,   /* CLOCK_KHZ is 0 */
 	RF_FW_E_SALT = -5,    /* rf_fw_cfg has no salt */
-	RF_FW_E_ADDRESS = -6, /* addresses of the ports or of the gateway are not allowed */
+	RF_FW_E_ADDRESS = -6, /* the address of a port cannot be a host's */
+	/* Also of rf_fw_cfg_addresses(). */
+	RF_FW_E_PREFIX = -7,      /* longer than an address */
+	RF_FW_E_GATEWAY = -8,     /* the gateway is not in the box's subnet, or is the box */
+	RF_FW_E_OWN = -9,         /* a port has the box's own address */
+	RF_FW_E_AT_GATEWAY = -10, /* a port has the gateway's address */
+	RF_FW_E_SUBNET = -11, /* a port's address is outside of the box's subnet, or at its end */
+	RF_FW_E_TWICE = -12,  /* two ports have the same address */
 };
 
 /*

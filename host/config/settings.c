@@ -175,6 +175,11 @@ int rf_ip_parse(const char *what, const char *text, uint32_t *ip, char *why, siz
 			p++;
 	}
 	/* 0.x, 127.x and classes D and E are not valid host addresses */
+	if (strchr(text, ':')) {
+		snprintf(why, room, "%s=%s: ringfold has no IPv6: expected a dotted IPv4 address",
+			 what, text);
+		return RF_ERR_INVALID;
+	}
 	if (parts < 4 || address >> 24 == 0 || address >> 24 == 127 || address >> 24 >= 224) {
 		snprintf(why, room, "%s=%s: expected a dotted IPv4 address of a host", what, text);
 		return RF_ERR_INVALID;

@@ -171,6 +171,10 @@ static void addresses(void **state)
 	for (k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
 		assert_int_equal(rf_ip_parse("ip", bad[k], &ip, why, sizeof(why)), RF_ERR_INVALID);
 	assert_int_equal(ip, 0x0a0003fe);
+	/* An IPv6 address is refused by name. */
+	assert_int_equal(rf_ip_parse("RF_IP", "fe80::1", &ip, why, sizeof(why)), RF_ERR_INVALID);
+	assert_string_equal(why,
+			    "RF_IP=fe80::1: ringfold has no IPv6: expected a dotted IPv4 address");
 }
 
 static void hex(void **state)

@@ -385,25 +385,26 @@ static void test_settings(void **state)
 	struct rf_fw_cfg good = b->cfg;
 
 	(void)state;
-#define BAD(what)                                                                                  \
+#define BAD(why, what)                                                                             \
 	do {                                                                                       \
 		b->cfg = good;                                                                     \
 		what;                                                                              \
-		assert_int_equal(fw_box_start(b), RF_FW_E_ADDRESS);                                \
+		assert_int_equal(fw_box_start(b), why);                                            \
+		assert_string_not_equal(rf_fw_error_text(why), "unknown error");                   \
 	} while (0)
-	BAD(b->cfg.port_ip[3] = FW_MIRROR_IP(1));
-	BAD(b->cfg.port_ip[3] = FW_BOX_IP);
-	BAD(b->cfg.port_ip[3] = 0x0a010000); /* another subnet */
-	BAD(b->cfg.port_ip[3] = 0x0a000000); /* the subnet itself */
-	BAD(b->cfg.port_ip[3] = 0x0a00ffff); /* its broadcast address */
-	BAD(b->cfg.port_ip[3] = 0xe0000001; b->cfg.prefix = 0);
-	BAD(b->cfg.port_ip[3] = 0x7f000001; b->cfg.prefix = 0);
-	BAD(b->cfg.prefix = 33);
-	BAD(b->cfg.gateway = 0x0a010001);
-	BAD(b->cfg.gateway = FW_BOX_IP);
-	BAD(b->cfg.gateway = FW_MIRROR_IP(2));
+	BAD(RF_FW_E_TWICE, b->cfg.port_ip[3] = FW_MIRROR_IP(1));
+	BAD(RF_FW_E_OWN, b->cfg.port_ip[3] = FW_BOX_IP);
+	BAD(RF_FW_E_SUBNET, b->cfg.port_ip[3] = 0x0a010000); /* another subnet */
+	BAD(RF_FW_E_SUBNET, b->cfg.port_ip[3] = 0x0a000000); /* the subnet itself */
+	BAD(RF_FW_E_SUBNET, b->cfg.port_ip[3] = 0x0a00ffff); /* its broadcast address */
+	BAD(RF_FW_E_ADDRESS, b->cfg.port_ip[3] = 0xe0000001; b->cfg.prefix = 0);
+	BAD(RF_FW_E_ADDRESS, b->cfg.port_ip[3] = 0x7f000001; b->cfg.prefix = 0);
+	BAD(RF_FW_E_PREFIX, b->cfg.prefix = 33);
+	BAD(RF_FW_E_GATEWAY, b->cfg.gateway = 0x0a010001);
+	BAD(RF_FW_E_GATEWAY, b->cfg.gateway = FW_BOX_IP);
+	BAD(RF_FW_E_AT_GATEWAY, b->cfg.gateway = FW_MIRROR_IP(2));
 	/* By default the box's address + 1 + p: 10.0.0.255 is a broadcast address in a /24. */
-	BAD(b->cfg.port_list = false; b->cfg.prefix = 24);
+	BAD(RF_FW_E_SUBNET, b->cfg.port_list = false; b->cfg.prefix = 24);
 #undef BAD
 	b->cfg = good;
 	b->cfg.port_list = false;

@@ -78,6 +78,9 @@ mutant gateway-forgotten address.c "			fw->cnt.gateway_silent++;" "			;"
 mutant probe-lost send.c "	if (!can_send(fw, port) && !stuck(fw, port))
 		return false;" ""
 mutant twice-allowed address.c "			if (configured(cfg, q) == ip)" "			if (0)"
+mutant own-address address.c "	if (ip == cfg->ip)" "	if (0)"
+mutant at-gateway address.c "	if (ip == cfg->gateway)" "	if (0)"
+mutant group-address address.c "	if (ip >> 28 >= 0xeu || ip >> 24 == 127u)" "	if (0)"
 mutant outside-subnet address.c "	if (((ip ^ cfg->ip) & mask) != 0)" "	if (0)"
 mutant broadcast-allowed address.c "(ip | mask) != UINT32_MAX" "true"
 exit $bad

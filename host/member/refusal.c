@@ -89,7 +89,7 @@ unsigned int rf_member_give_way(struct rf_member *m, uint64_t now)
 			rf_client_leave(&m->client, true, now);
 		m->client_state = rf_client_state(&m->client);
 	}
-	/* the place at the box is free before anybody asks for it again */
+	/* the place at the box is free before another request for it comes */
 	if (!m->room_due && now < m->way_until &&
 	    rf_client_next_timeout(&m->client) != RF_CLIENT_NEVER)
 		return 0;

@@ -1,6 +1,7 @@
 // rf_lag: measures which rank is last in one group, one index at a time: docs/box.md, "Who is last".
 //
-// Latency     a measurement ends 2 cycles after the head has passed its index.
+// Latency     a measurement ends 3 cycles after the head has passed its index. What the ports and the ledger say is
+//             registered first; so is whether the head has passed, and the cycles counted are those between the events.
 // Throughput  one group at a time.
 // Capacity    one measurement.
 // Handshake   none.
@@ -65,6 +66,26 @@ module rf_lag #(
   wire        there = {24'd0, group_q} < GROUPS;
   wire [3:0]  log2  = g_size_log2[group*4 +: 4];
 
+  // The events, one cycle later: they come late in their cycle.
+  reg  [PORTS-1:0]         seen_q;
+  reg  [PORTS*(GW+LW)-1:0] seen_addr_q;
+  reg  [PORTS*24-1:0]      seen_index_q;
+  reg  [PORTS-1:0]         step_q;
+  reg  [PORTS*(GW+LW)-1:0] step_addr_q;
+  reg  [PORTS*24-1:0]      step_index_q;
+
+  always @(posedge clk)
+    if (rst || arm_valid) {step_q, seen_q} <= {2*PORTS{1'b0}};
+    else {step_q, seen_q} <= {step_valid, j_valid};
+
+  always @(posedge clk)
+    if (state_q != NONE) begin
+      seen_addr_q  <= j_addr;
+      seen_index_q <= j_index;
+      step_addr_q  <= step_addr;
+      step_index_q <= step_index;
+    end
+
   // A packet accepted in this group; the packet with the chosen index; a step past the chosen index.
   reg         any;
   reg  [23:0] any_index;
@@ -82,24 +103,27 @@ module rf_lag #(
     move_port = {PW{1'b0}};
     move_lane = {LW{1'b0}};
     for (p = PORTS - 1; p >= 0; p = p - 1) begin
-      if (j_valid[p] && j_addr[p*AW+LW +: GW] == group) begin
+      if (seen_q[p] && seen_addr_q[p*AW+LW +: GW] == group) begin
         any       = 1'b1;
-        any_index = j_index[p*24 +: 24];
-        if (j_index[p*24 +: 24] == index_q) first = 1'b1;
+        any_index = seen_index_q[p*24 +: 24];
+        if (seen_index_q[p*24 +: 24] == index_q) first = 1'b1;
       end
-      if (step_valid[p] && step_addr[p*AW+LW +: GW] == group && step_index[p*24 +: 24] == index_q) begin
+      if (step_q[p] && step_addr_q[p*AW+LW +: GW] == group && step_index_q[p*24 +: 24] == index_q) begin
         move      = 1'b1;
         move_port = p[PW-1:0];
-        move_lane = step_addr[p*AW +: LW];
+        move_lane = step_addr_q[p*AW +: LW];
       end
     end
   end
 
-  wire [23:0] past   = head - index_q;
+  wire [23:0] past = head - index_q;
+  reg         past_q;
   reg         over_q;
 
-  always @(posedge clk)
-    over_q <= past != 24'd0 && !past[23];
+  always @(posedge clk) begin
+    past_q <= past != 24'd0 && !past[23];
+    over_q <= past_q;
+  end
 
   always @(posedge clk)
     if (rst) state_q <= NONE;

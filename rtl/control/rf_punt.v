@@ -3,12 +3,12 @@
 // floods to all ports, uses at most one place per port. So a flood of punted frames blocks neither other ports nor
 // other hosts on the same port, and a flood of ARP does not block control packets, whatever source addresses it uses.
 //
-// Latency     last beat in to status: 3 cycles. Window: win_data 2 cycles after win_en.
+// Latency     offer to the first beat taken: 1 cycle; last beat in to status: 3 cycles. Window: win_data 2 cycles after win_en.
 // Throughput  one beat per cycle over all ports together; frames are taken whole, round-robin over the ports.
 // Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source, one of them ARP.
 // Handshake   the judge of port p commands a raw read to this module only while room[p] is high (room_arp[p] for ARP),
-//             and pulses take[p] in that cycle, with arp[p] for ARP; the stream may follow at any time. s_ready is
-//             combinational from registers and s_valid.
+//             and pulses take[p] in that cycle, with arp[p] for ARP; the stream may follow at any time. s_ready is a
+//             register: high from the cycle after a port is chosen.
 // Reset       discards all frames.
 // Proved      tests/formal/stream_punt.v: order, whole frames, places; a frame is discarded only if two of its port
 //             wait.
@@ -119,7 +119,7 @@ module rf_punt #(
   reg  [PORTS-1:0] lock_q;
   wire [PORTS-1:0] grant;
   wire             locked = lock_q != {PORTS{1'b0}};
-  wire [PORTS-1:0] pick   = locked ? lock_q : grant;
+  wire [PORTS-1:0] pick   = lock_q;
   wire             fire   = (pick & s_valid) != {PORTS{1'b0}};
   wire             final_beat = (pick & s_valid & s_last) != {PORTS{1'b0}};
 
@@ -129,7 +129,7 @@ module rf_punt #(
     .clk  (clk),
     .rst  (rst),
     .req  (s_valid),
-    .take (fire && !locked),
+    .take (!locked && s_valid != {PORTS{1'b0}}),
     .grant(grant)
   );
 
@@ -160,9 +160,8 @@ module rf_punt #(
   always @(posedge clk) kinds_q <= kinds;
 
   always @(posedge clk)
-    if (rst) lock_q <= {PORTS{1'b0}};
-    else if (final_beat) lock_q <= {PORTS{1'b0}};
-    else if (fire) lock_q <= pick;
+    if (rst || final_beat) lock_q <= {PORTS{1'b0}};
+    else if (!locked) lock_q <= grant;
 
   // The chosen beat.
   reg              w_valid_q;

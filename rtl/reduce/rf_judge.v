@@ -221,8 +221,6 @@ module rf_judge #(
   localparam [2:0] ACT_MARK    = 3'd7;
 
   localparam [1:0] OP_STORE  = 2'd1;
-  localparam [1:0] OP_PUNT   = 2'd2;
-  localparam [1:0] OP_PASS   = 2'd3;
 
   // p0 to p3: the descriptor waits for the connection table and the connection's fields.
   wire                       p3_valid;
@@ -412,6 +410,8 @@ module rf_judge #(
 
   wire [7:0] p4_why;
   wire [1:0] p4_op;
+  wire       p4_punt;
+  wire       p4_pass;
   wire       p4_event;
   wire       p4_behalf;
   wire       p4_repeat;
@@ -441,7 +441,7 @@ module rf_judge #(
   rf_judge_verdict verdict (
     .act(p4_act_q), .form_why(p4_why_q), .window_why(w_why), .window_behalf(w_behalf), .window_repeat(w_repeat),
     .accept(j_accept), .len(p4_len_q), .arp(p4_arp_q), .punt_room(punt_room), .punt_room_arp(punt_room_arp),
-    .pass_room(pass_room), .event_room(event_room), .behalf_room(behalf_room), .why(p4_why), .op(p4_op), .event_it(p4_event), .behalf(p4_behalf),
+    .pass_room(pass_room), .event_room(event_room), .behalf_room(behalf_room), .why(p4_why), .op(p4_op), .punt_it(p4_punt), .pass_it(p4_pass), .event_it(p4_event), .behalf(p4_behalf),
     .repeat_it(p4_repeat), .cnp(p4_cnp));
 
   wire [GW-1:0]      p4_group = p4_conn_q[GW+LW+PW-1 -: GW];
@@ -461,8 +461,8 @@ module rf_judge #(
   assign j_slot      = p4_hslot_q;
   assign j_lap       = p4_lap_q;
   assign pass_len    = p4_len_q;
-  assign punt_take   = p4_valid_q && p4_op == OP_PUNT;
-  assign pass_take   = p4_valid_q && p4_op == OP_PASS;
+  assign punt_take   = p4_valid_q && p4_punt;
+  assign pass_take   = p4_valid_q && p4_pass;
   assign repeat_take = p4_valid_q && p4_repeat;
   assign event_take  = p4_valid_q && p4_event;
   assign event_conn  = p4_conn_q;

@@ -34,6 +34,9 @@ module rf_judge_verdict (
   // Counter of the verdict; command (rf_judge); ACK to be forwarded, to be made; repeat; CNP to be returned.
   output reg  [7:0]  why,
   output reg  [1:0]  op,
+  // op is a raw read to rf_punt, to rf_passthru: known before `accept`.
+  output wire        punt_it,
+  output wire        pass_it,
   output reg         event_it,
   output reg         behalf,
   output reg         repeat_it,
@@ -52,6 +55,9 @@ module rf_judge_verdict (
   localparam [1:0] OP_PUNT   = 2'd2;
   localparam [1:0] OP_PASS   = 2'd3;
 
+  assign punt_it = act == ACT_PUNT && len <= `RF_PUNT_DATA_BYTES && (arp ? punt_room_arp : punt_room);
+  assign pass_it = act == ACT_FOREIGN && pass_room;
+
   always @(*) begin
     why    = form_why;
     op     = OP_FORGET;
@@ -62,14 +68,14 @@ module rf_judge_verdict (
     case (act)
       ACT_PUNT: begin
         why = `RF_CNT_PUNT_FULL;
-        if (len <= `RF_PUNT_DATA_BYTES && (arp ? punt_room_arp : punt_room)) begin
+        if (punt_it) begin
           why = `RF_CNT_PUNTED;
           op  = OP_PUNT;
         end
       end
       ACT_FOREIGN: begin
         why = `RF_CNT_FOREIGN_FULL;
-        if (pass_room) begin
+        if (pass_it) begin
           why = `RF_CNT_FOREIGN;
           op  = OP_PASS;
         end

@@ -74,7 +74,8 @@ module rf_ledger #(
   output wire [PORTS-1:0]              j_inside,
   output wire [PORTS-1:0]              j_full,
 
-  // The copy of the connection's next packet begins; in a selective group, the copy of the packet in c_slot.
+  // The copy of the connection's next packet begins; in a selective group, the copy of the packet in c_slot. From registers
+  // of the port.
   input  wire [PORTS-1:0]              c_valid,
   input  wire [PORTS*(GW+LW)-1:0]      c_addr,
   input  wire [PORTS-1:0]              c_selective,
@@ -364,29 +365,33 @@ module rf_ledger #(
     end
   endgenerate
 
-  // Head.
+  // Head. Commits of groups that are not selective reach it in their cycle; the steps of the runners one cycle later, because
+  // the runners of all ports are in this path.
   reg [GROUPS-1:0] commits;
+  reg [GROUPS-1:0] runs;
 
   integer k;
   always @(*) begin
     commits = {GROUPS{1'b0}};
-    for (k = 0; k < PORTS; k = k + 1)
-      if (steps[k]) commits[step_addrs[k*AW+LW +: GW]] = 1'b1;
+    runs    = {GROUPS{1'b0}};
+    for (k = 0; k < PORTS; k = k + 1) begin
+      if (c_valid[k] && !(SELECTIVE != 0 && c_selective[k])) commits[c_addr[k*AW+LW +: GW]] = 1'b1;
+      if (steps[k]) runs[step_addrs[k*AW+LW +: GW]] = 1'b1;
+    end
   end
 
-  // The unit receives them in the next cycle, because the runners of all ports are in this path.
-  reg  [GROUPS-1:0] commits_q;
+  reg  [GROUPS-1:0] runs_q;
   wire              head_rest;
-  wire              head_idle = head_rest && commits_q == {GROUPS{1'b0}};
+  wire              head_idle = head_rest && runs_q == {GROUPS{1'b0}};
 
   always @(posedge clk)
-    if (rst) commits_q <= {GROUPS{1'b0}};
-    else commits_q <= commits;
+    if (rst) runs_q <= {GROUPS{1'b0}};
+    else runs_q <= runs & ~commits;
 
   rf_ledger_head #(
     .IDX(IDX), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW)
   ) heads (
-    .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(commits_q), .g_ports(g_ports),
+    .clk(clk), .rst(rst), .start_valid(start_valid), .start_group(start_group), .mark(commits | runs_q), .g_ports(g_ports),
     .look_group(h_group), .look_heads(h_heads), .g_head(g_head), .idle(head_rest)
   );
 

@@ -3,9 +3,9 @@
 // Latency     judge to output: 2 cycles. First sending after repeats to output: 1 cycle.
 // Throughput  one entry in and one out per cycle.
 // Capacity    DEPTH entries, of which the judge may fill DEPTH - 2 * LANES.
-// Handshake   the judge pushes only while j_room. The scheduler pushes only while f_room, which it checks before the
-//             first lane of a packet (there is room for all lanes then), and at most every third cycle. Output: m_valid
-//             until m_pop.
+// Handshake   the judge pushes only while j_room. The scheduler pushes one cycle after it has seen f_room, which it
+//             checks before the first lane of a packet (there is room for all lanes then), and at most every fourth
+//             cycle. Output: m_valid until m_pop.
 // Reset       empty.
 // Proved      tests/formal/stream_repeatq.proof; tests/rtl/unit_repeatq.cpp; tests/rtl/core.
 //
@@ -33,12 +33,15 @@ module rf_repeatq #(
   input  wire [23:0]   j_index,
   input  wire          j_life,
 
-  // Scheduler: a first sending that follows repeats. Its connection's `queued` is that of l_addr.
+  // Scheduler: a first sending that follows repeats.
   output wire          f_room,
   input  wire          f_valid,
-  input  wire [AW-1:0] l_addr,
+  input  wire [AW-1:0] f_addr,
   input  wire [23:0]   f_index,
   input  wire          f_life,
+
+  // The connection l_addr is queued: combinational.
+  input  wire [AW-1:0] l_addr,
   output wire          l_queued,
 
   output wire          m_valid,
@@ -79,7 +82,7 @@ module rf_repeatq #(
 
   wire [31:0]   count = {{31-DW{1'b0}}, count_q};
   wire          push  = f_valid || hold_take;
-  wire [EW-1:0] entry = f_valid ? {f_life, 1'b1, f_index, l_addr} : hold_entry;
+  wire [EW-1:0] entry = f_valid ? {f_life, 1'b1, f_index, f_addr} : hold_entry;
   wire [AW-1:0] addr  = entry[AW-1:0];
 
   assign hold_take = hold_valid && !f_valid;

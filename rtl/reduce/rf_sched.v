@@ -1,9 +1,10 @@
 // rf_sched: starts the passes: checks one group or one repeat per cycle and starts it if all its resources are free.
 //
-// Latency     pending to launch: 1 cycle. Launch is combinational from the candidate's register (s1).
-// Throughput  one candidate per cycle; a block of ports gets at most one pass every 3 cycles.
+// Latency     pending to launch: 2 cycles: the candidate is selected, checked, and the outputs are registered.
+// Throughput  one candidate per cycle; a block of ports gets at most one pass every 4 cycles.
 // Capacity    one pass in preparation and one being read per port (rf_reader).
-// Handshake   launch_* are pulses of one cycle; every reader of the block accepts its part in the same cycle.
+// Handshake   launch_* are pulses of one cycle; every reader of the block accepts its part in the same cycle. A launch
+//             rests on the inputs of the cycle before it.
 // Reset       no pass in progress.
 // Proved      tests/rtl/unit_sched.cpp; tests/formal/sched.proof; tests/rtl/core.
 //
@@ -73,13 +74,16 @@ module rf_sched #(
   output wire [PORTS-1:0]              q_stale,
   input  wire [PORTS-1:0]              q_room,
   output wire [PORTS-1:0]              q_push,
+  // Whether a connection has an entry in the queue of its port: {group, lane} that is asked for, combinational; the answers.
+  output wire [GW+LW-1:0]              l_addr,
   input  wire [PORTS-1:0]              l_queued,
 
   // Room for results: beats, headers.
   input  wire [PORTS*CREDIT_W-1:0]     free_beats,
   input  wire [PORTS*CREDIT_W-1:0]     free_hdrs,
 
-  // A pass is in preparation at a port. Low in the cycle of a launch and in the one before it.
+  // A pass is in preparation at a port; it rises only in the cycle after a launch. Low in the cycle of a launch and in the
+  // two before it.
   input  wire [PORTS-1:0]              prep_busy,
 
   // Launch: to the readers of these ports.
@@ -195,9 +199,9 @@ module rf_sched #(
       closed  = lock | (reserved[i] ? {PORTS{1'b0}} : reserved_ports);
       ask[i]  = pick[i*PORTS +: PORTS] != {PORTS{1'b0}};
       // An entry that has left, or that s1 is checking, may have been replaced by another one when its turn comes.
-      blind   = (pick[i*PORTS +: PORTS] & (s1_port | popped_q)) != {PORTS{1'b0}};
+      blind   = (pick[i*PORTS +: PORTS] & (s1_port | q_pop | popped_q)) != {PORTS{1'b0}};
       want[i] = (midway[i] || ((ready[i] || ask[i]) && !blind && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
-                ((prep_busy | taken_q) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
+                ((prep_busy | taken_q | launch_valid) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
     end
   end
 
@@ -265,6 +269,21 @@ module rf_sched #(
   wire              m_late;
   wire [PW-1:0]     m_port;
   wire [LW-1:0]     m_copy_lane;
+  wire [PORTS-1:0]  member;
+  wire [PORTS-1:0]  copy;
+  wire [PORTS-1:0]  send;
+  wire [PORTS-1:0]  push;
+  wire [PORTS-1:0]  room_at;
+  wire              repeated;
+  wire              ackreq;
+  wire [1:0]        level;
+  wire [3:0]        dtype;
+  wire [2:0]        op;
+  wire [PW-1:0]     ref_port;
+  wire [4:0]        lanes;
+  wire [CREDIT_W-1:0] beats;
+  wire [BANK_AW-1:0] beat;
+  wire [HDR_AW-1:0] slot;
 
   rf_sched_start #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
@@ -289,24 +308,60 @@ module rf_sched #(
     .queued_stuck(queued_stuck), .not_reserved(not_reserved),
     // Packet.
     .lane(lane), .index(index), .final_lane(final_lane), .is_queued(is_queued), .is_late(is_late),
-    .copy_port(copy_port), .copy_lane(copy_lane), .copy(launch_copy), .send(s_valid), .push(q_push),
+    .copy_port(copy_port), .copy_lane(copy_lane), .copy(copy), .send(send), .push(push),
     // Launch.
-    .block(block), .member(launch_member), .room_at(launch_room), .repeated(launch_repeat), .ackreq(launch_ackreq),
-    .level(launch_level), .dtype(launch_dtype), .op(launch_op), .ref_port(launch_ref), .lanes(launch_lanes),
-    .beats(launch_beats), .beat(launch_beat), .slot(launch_slot));
+    .block(block), .member(member), .room_at(room_at), .repeated(repeated), .ackreq(ackreq), .level(level), .dtype(dtype),
+    .op(op), .ref_port(ref_port), .lanes(lanes), .beats(beats), .beat(beat), .slot(slot));
 
-  assign pass_begin   = start;
-  assign pass_first   = go_first;
-  assign q_pop        = (forget || go_queued) ? s1_port : {PORTS{1'b0}};
-  assign q_stale      = (forget && !dead) ? s1_port : {PORTS{1'b0}};
-  assign launch_valid = go ? block : {PORTS{1'b0}};
-  assign launch_block = block;
-  assign launch_group = s1_group_q;
-  assign launch_lane  = lane;
-  assign launch_index = index;
-  assign launch_first = !go_on;
-  assign launch_queued = is_queued;
-  assign launch_final = final_lane;
+  assign l_addr = {s1_group_q, lane};
+
+  // Launch. The ledger and all ports receive it from these registers.
+  localparam LAUNCH_W = 4*PORTS + GW + LW + 24 + 5 + 9 + PW + 5 + CREDIT_W + BANK_AW + HDR_AW;
+
+  reg                begin_q;
+  reg                first_q;
+  reg [PORTS-1:0]    valid_q;
+  reg [PORTS-1:0]    send_q;
+  reg [PORTS-1:0]    push_q;
+  reg [PORTS-1:0]    pop_q;
+  reg [PORTS-1:0]    stale_q;
+  reg [LAUNCH_W-1:0] launch_q;
+
+  always @(posedge clk)
+    if (rst) begin
+      begin_q <= 1'b0;
+      first_q <= 1'b0;
+      valid_q <= {PORTS{1'b0}};
+      send_q  <= {PORTS{1'b0}};
+      push_q  <= {PORTS{1'b0}};
+      pop_q   <= {PORTS{1'b0}};
+      stale_q <= {PORTS{1'b0}};
+    end else begin
+      begin_q <= start;
+      first_q <= go_first;
+      // A mask, not a choice: Yosys would make that a reset, which comes later.
+      valid_q <= {PORTS{go}} & block;
+      send_q  <= send;
+      push_q  <= push;
+      pop_q   <= {PORTS{forget || go_queued}} & s1_port;
+      stale_q <= {PORTS{forget && !dead}} & s1_port;
+    end
+
+  always @(posedge clk)
+    if (s1_first_q || s1_queued_q)
+      launch_q <= {member, copy, room_at, block, s1_group_q, lane, index, !go_on, final_lane, repeated, is_queued, ackreq, level,
+                   dtype, op, ref_port, lanes, beats, beat, slot};
+
+  assign pass_begin   = begin_q;
+  assign pass_first   = first_q;
+  assign s_valid      = send_q;
+  assign q_push       = push_q;
+  assign q_pop        = pop_q;
+  assign q_stale      = stale_q;
+  assign launch_valid = valid_q;
+  assign {launch_member, launch_copy, launch_room, launch_block, launch_group, launch_lane, launch_index, launch_first,
+          launch_final, launch_repeat, launch_queued, launch_ackreq, launch_level, launch_dtype, launch_op, launch_ref,
+          launch_lanes, launch_beats, launch_beat, launch_slot} = launch_q;
 
 `ifdef FORMAL
   wire [GROUPS*LW-1:0] f_m_lane;
@@ -338,7 +393,7 @@ module rf_sched #(
     .reserved_ports(reserved_ports), .idle(fair_idle));
 
   assign idle = !s1_first_q && !s1_queued_q && fair_idle && midway == {GROUPS{1'b0}} && ready == {GROUPS{1'b0}} &&
-                q_valid == {PORTS{1'b0}};
+                launch_valid == {PORTS{1'b0}} && q_valid == {PORTS{1'b0}};
 
 `ifdef FORMAL
 `include "sched.vh"

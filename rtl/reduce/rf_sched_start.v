@@ -211,8 +211,8 @@ module rf_sched_start #(
 
   assign member = g_members[({{32-GW{1'b0}}, group} * LANES + {{32-LW{1'b0}}, lane}) * PORTS +: PORTS];
   assign copy   = is_queued ? (copy_here ? copy_onehot : {PORTS{1'b0}}) : member & ~l_queued;
-  assign send   = (go && (!is_queued || is_late)) ? copy : {PORTS{1'b0}};
-  assign push   = (go && !is_queued) ? member & l_queued : {PORTS{1'b0}};
+  assign send   = {PORTS{go && (!is_queued || is_late)}} & copy;
+  assign push   = {PORTS{go && !is_queued}} & member & l_queued;
 
   // Where the packet lies.
   wire [15:0] size_mask = ~(16'hffff << size_log2);

@@ -503,6 +503,7 @@ module rf_core #(
   wire [PORTS-1:0]          q_stale;
   wire [PORTS-1:0]          q_room;
   wire [PORTS-1:0]          q_push;
+  wire [AW-1:0]             l_addr;
   wire [PORTS-1:0]          l_queued;
   wire [PORTS*CREDIT_W-1:0] free_beats;
   wire [PORTS*CREDIT_W-1:0] free_hdrs;
@@ -540,7 +541,7 @@ module rf_core #(
     .s_valid(s_valid), .r_sent(r_sent), .r_una(r_una),
     // Repeats.
     .q_valid(q_valid), .q_addr(q_addr), .q_index(q_index), .q_first(q_first), .q_life(q_life), .q_pop(q_pop),
-    .q_stale(q_stale), .q_room(q_room), .q_push(q_push), .l_queued(l_queued),
+    .q_stale(q_stale), .q_room(q_room), .q_push(q_push), .l_addr(l_addr), .l_queued(l_queued),
     // Room for results.
     .free_beats(free_beats), .free_hdrs(free_hdrs),
     // A pass is in preparation at a port.
@@ -652,7 +653,7 @@ module rf_core #(
         // Repeats.
         .q_valid(q_valid[p]), .q_addr(q_addr[p*AW +: AW]), .q_index(q_index[p*24 +: 24]), .q_first(q_first[p]),
         .q_life(q_life[p]), .q_pop(q_pop[p]), .q_stale(q_stale[p]), .q_room(q_room[p]), .q_push(q_push[p]),
-        .l_queued(l_queued[p]),
+        .l_addr(l_addr), .l_queued(l_queued[p]),
         // Launch of passes.
         .free_beats(free_beats[p*CREDIT_W +: CREDIT_W]), .free_hdrs(free_hdrs[p*CREDIT_W +: CREDIT_W]),
         .prep_busy(prep_busy[p]), .launch_valid(launch_valid[p]), .launch_member(launch_member),

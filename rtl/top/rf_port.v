@@ -205,6 +205,7 @@ module rf_port #(
   input  wire                  q_stale,
   output wire                  q_room,
   input  wire                  q_push,
+  input  wire [GW+LW-1:0]      l_addr,
   output wire                  l_queued,
 
   // Launch of passes.
@@ -362,6 +363,8 @@ module rf_port #(
   wire                    f_mirror;
   wire [47:0]             f_mac;
   wire                    copy_valid;
+  wire [AW-1:0]           copy_addr;
+  wire [23:0]             copy_index;
   wire                    to_mirror;
   wire [47:0]             to_mac;
 
@@ -370,7 +373,7 @@ module rf_port #(
       rf_conn_mac #(.AW(AW), .PARITY(PARITY)) macs (
         .clk(clk), .rst(reset), .ready(mac_ready), .wr_en(conn_mac_wr && conn_wr[PW-1:0] == THIS[PW-1:0]), .wr_addr(conn_wr[CW-1:PW]),
         .wr_data(conn_mac), .a_en(f_read), .a_addr(f_conn[CW-1:PW]), .a_mirror(f_mirror), .a_mac(f_mac), .a_bad(f_mac_bad),
-        .b_en(copy_valid), .b_addr(bad_addr), .b_mirror(to_mirror), .b_mac(to_mac), .b_bad(to_mac_bad));
+        .b_en(copy_valid), .b_addr(copy_addr), .b_mirror(to_mirror), .b_mac(to_mac), .b_bad(to_mac_bad));
     end else begin : g_no_mirror
       wire unused_mac = &{1'b0, conn_mac_wr, conn_mac, THIS};
 
@@ -436,7 +439,13 @@ module rf_port #(
   wire [7:0]              x_cause;
   wire                    x_seen_data;
   wire                    x_seen_ack;
+  wire [3:0]              x_error;
+  wire [CW-1:0]           x_conn;
+  wire [23:0]             x_index;
+  wire [31:0]             x_got;
   // A CNP of a rank that does not give: none exists while no group is directed.
+  wire                    x_mark;
+  wire [GW-1:0]           x_mark_group;
   wire                    judge_idle;
   wire                    t_valid;
   wire [31:0]             t_src_ip;
@@ -465,10 +474,10 @@ module rf_port #(
     .h_made(h_made), .h_named(h_named), .h_syndrome(h_syndrome), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen), .h_plen(h_plen), .h_pad(h_pad),
     .h_directed(h_directed), .h_says(h_says),
     .h_psn(h_psn), .h_qpn(h_qpn), .h_msn(h_msn), .x_count(x_count), .x_cause(x_cause), .x_seen_data(x_seen_data),
-    .x_seen_ack(x_seen_ack), .x_conn(judge_conn), .x_error(judge_error), .x_got(judge_got), .x_index(judge_index), .cnp_mark_valid(cnp_mark_valid), .cnp_mark_group(cnp_mark_group), .bad(judge_bad), .idle(judge_idle));
+    .x_seen_ack(x_seen_ack), .x_conn(x_conn), .x_error(x_error), .x_got(x_got), .x_index(x_index), .cnp_mark_valid(x_mark), .cnp_mark_group(x_mark_group), .bad(judge_bad), .idle(judge_idle));
 
   rf_seen #(.CW(CW)) signs (
-    .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(judge_conn), .clr_bits(seen_clear),
+    .clk(clk), .set_data(x_seen_data), .set_ack(x_seen_ack), .set_conn(x_conn), .clr_bits(seen_clear),
     .clr_ready(seen_ready), .clr_conn(conn_wr), .rd_conn(conn_rd), .rd_seen(seen));
 
   // Tombstones use the field of the connection number for their own numbers.
@@ -510,8 +519,8 @@ module rf_port #(
 
   rf_repeatq #(.LANES(LANES), .AW(AW), .PARITY(PARITY)) repeatq (
     .clk(clk), .rst(reset), .j_room(repeat_room), .j_valid(repeat_take), .j_addr(j_addr), .j_index(j_index),
-    .j_life(g_life[j_addr[AW-1:LW]]), .f_room(q_room), .f_valid(q_push), .l_addr({launch_group, launch_lane}),
-    .f_index(launch_index), .f_life(g_life[launch_group]), .l_queued(l_queued), .m_valid(q_valid), .m_addr(q_addr),
+    .j_life(g_life[j_addr[AW-1:LW]]), .f_room(q_room), .f_valid(q_push), .f_addr({launch_group, launch_lane}),
+    .f_index(launch_index), .f_life(g_life[launch_group]), .l_addr(l_addr), .l_queued(l_queued), .m_valid(q_valid), .m_addr(q_addr),
     .m_index(q_index), .m_first(q_first), .m_life(q_life), .m_pop(q_pop), .bad(repeatq_bad), .idle(repeatq_idle));
 
   // Banks.
@@ -533,8 +542,21 @@ module rf_port #(
   localparam MW = (SELECTIVE != 0) ? AW + HDR_AW + 2 : AW;
   wire [AW+HDR_AW+1:0] m_where = {m_selective, m_lap, m_slot, m_conn};
   wire [AW+HDR_AW+1:0] c_where;
+  wire                 commit;
 
-  assign {c_selective, c_lap, c_slot, c_addr} = c_where;
+  // Commits leave the port from registers.
+  reg                  c_valid_q;
+  reg [AW+HDR_AW+1:0]  c_where_q;
+
+  always @(posedge clk)
+    if (reset) c_valid_q <= 1'b0;
+    else c_valid_q <= commit;
+
+  always @(posedge clk)
+    if (commit) c_where_q <= c_where;
+
+  assign c_valid = c_valid_q;
+  assign {c_selective, c_lap, c_slot, c_addr} = c_where_q;
 
   generate
     if (SELECTIVE == 0) begin : g_plain_bank
@@ -552,7 +574,7 @@ module rf_port #(
     .h_store(h_store), .h_addr(h_addr), .h_hdr(h_hdr), .h_vlan(h_vlan), .h_opcode(h_opcode), .h_hlen(h_hlen),
     .h_plen(h_plen), .h_pad(h_pad), .h_psn(h_psn), .h_directed(h_directed), .h_says(h_says), .h_mirror(h_mirror), .h_sum(h_sum), .c_valid(cmd_valid), .c_ready(cmd_ready), .c_op(cmd_op),
     .o_valid(o_valid), .o_ready(o_ready), .o_data(o_data), .o_last(o_last), .o_bad(o_bad), .punt_valid(punt_valid),
-    .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(c_valid), .commit_conn(c_where[MW-1:0]),
+    .punt_ready(punt_ready), .pass_valid(pass_valid), .commit_valid(commit), .commit_conn(c_where[MW-1:0]),
     .beat_read(beat_read), .beat_addr(beat_addr), .beat_data(in_data), .beat_bad(beat_bad), .fact_read(fact_read),
     .fact_addr(fact_addr), .fact_data(fact), .fact_bad(fact_bad), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .hdr_data(hdr_data),
     .hdr_bad(hdr_bad), .bad(bank_bad), .idle(bank_idle));
@@ -596,6 +618,13 @@ module rf_port #(
   wire                op_lost;
   wire [AW-1:0]       op_addr;
   wire [23:0]         op_index;
+  wire                unlike_valid;
+  wire                unlike_parity;
+  wire [1:0]          unlike_what;
+  wire [31:0]         unlike_got;
+  wire [31:0]         unlike_want;
+  wire                unmark;
+  wire [GW-1:0]       unmark_of;
   wire                res_lost;
   wire [AW-1:0]       res_addr;
   wire [23:0]         res_index;
@@ -617,18 +646,27 @@ module rf_port #(
     .lost_group(op_addr[AW-1:LW]), .lost_lane(op_addr[LW-1:0]), .lost_index(op_index), .copy_valid(copy_valid),
     .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
     .copy_mark(copy_mark), .pack_valid(pack_valid), .pack_room(pack_room), .pack_copies(pack_copies), .pack_fulls(pack_fulls), .pack_drop(pack_drop), .pack_length(pack_length),
-    .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs), .bad_valid(bad_valid), .bad_parity(bad_parity),
-    .bad_group(bad_addr[AW-1:LW]), .bad_lane(bad_addr[LW-1:0]), .bad_index(bad_index), .bad_what(bad_what),
-    .bad_got(bad_got), .bad_want(bad_want), .unmark_valid(unmark_valid), .unmark_group(unmark_group), .end_valid(end_valid),
+    .pack_tail(pack_tail), .pack_beats(pack_beats), .pack_hdrs(pack_hdrs), .bad_valid(unlike_valid), .bad_parity(unlike_parity),
+    .bad_group(copy_addr[AW-1:LW]), .bad_lane(copy_addr[LW-1:0]), .bad_index(copy_index), .bad_what(unlike_what),
+    .bad_got(unlike_got), .bad_want(unlike_want), .unmark_valid(unmark), .unmark_group(unmark_of), .end_valid(end_valid),
     .end_group(end_group), .idle(reader_idle));
 
-  assign store_valid = h_store;
-  assign store_gives = h_says[27];
+  assign in_bad = op_lost;
 
-  assign in_bad     = op_lost;
-  assign lost_valid = op_lost || res_lost;
-  assign lost_addr  = op_lost ? op_addr : res_addr;
-  assign lost_index = op_lost ? op_index : res_index;
+  // What the port reports to the units that the box has once leaves it from registers.
+  localparam REPORT_W = 6 + 4 + CW + 24 + 32 + 2 * (AW + 24) + 2 + 1 + 64 + 2 * GW;
+  reg [REPORT_W-1:0] report_q;
+
+  always @(posedge clk)
+    if (reset) report_q <= {REPORT_W{1'b0}};
+    else
+      report_q <= {x_error, x_conn, x_index, x_got, h_store, h_says[27], x_mark, x_mark_group, unlike_valid, unlike_parity,
+                   copy_addr, copy_index, unlike_what, unlike_got, unlike_want, op_lost || res_lost,
+                   op_lost ? op_addr : res_addr, op_lost ? op_index : res_index, unmark, unmark_of};
+
+  assign {judge_error, judge_conn, judge_index, judge_got, store_valid, store_gives, cnp_mark_valid, cnp_mark_group, bad_valid,
+          bad_parity, bad_addr, bad_index, bad_what, bad_got, bad_want, lost_valid, lost_addr, lost_index, unmark_valid,
+          unmark_group} = report_q;
 
   // Results.
   wire             res_bad;
@@ -674,7 +712,7 @@ module rf_port #(
     .clk(clk), .rst(reset), .free_beats(free_beats), .free_hdrs(free_hdrs),
     .take_valid(launch_valid && launch_first && launch_room), .take_beats(launch_beats), .take_hdrs(launch_lanes),
     .copy_valid(copy_valid), .copy_repeat(copy_repeat), .copy_ackreq(copy_ackreq), .copy_directed(copy_directed), .copy_wants(copy_wants),
-    .copy_mark(copy_mark), .copy_addr(bad_addr), .copy_index(bad_index),
+    .copy_mark(copy_mark), .copy_addr(copy_addr), .copy_index(copy_index),
     .pack_valid(pack_valid_q), .pack_room(p1_room), .pack_copies(p1_copies), .pack_fulls(p1_fulls), .pack_drop(p1_drop),
     .pack_length(p1_length), .pack_tail(p1_tail), .pack_beats(p1_beats), .pack_hdrs(p1_hdrs),
     .hdr_data(hdr_data), .hdr_bad(hdr_bad), .hdr_mirror(to_mirror), .hdr_mac(to_mac), .out_valid(out_valid), .out_data(out_data), .out_last(out_last),

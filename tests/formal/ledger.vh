@@ -58,19 +58,31 @@ wire [IDX-1:0] f_hold1  = hold_index[2*IDX-1:IDX] - f_tail;
 wire [IDX-1:0] f_pass   = pass_index - f_tail;
 
 // Passes: of the next complete index, or of one below issued that a rank requests (r_*): a repeat, or a first sending
-// that was queued after repeats.
-reg f_asked;
+// that was queued after repeats. They were decided on in the cycle before, so una may have risen since then. Passes of a
+// group lie 3 cycles or more apart (sched.proof).
+reg                       f_asked;
+reg                       f_begun;
+reg                       f_room;
+reg [PORTS*LANES*IDX-1:0] f_unas_d;
+
+always @(posedge clk) begin
+  f_begun  <= f_started && pass_begin;
+  f_room   <= pass_room[0];
+  f_unas_d <= f_unas;
+end
+
 integer f_q;
 always @* begin
   f_asked = 1'b0;
   for (f_q = 0; f_q < PORTS; f_q = f_q + 1)
     if (f_members[(r_addr[f_q*AW +: AW] % LANES) * PORTS + f_q] &&
-        (r_sent[f_q*IDX +: IDX] - r_una[f_q*IDX +: IDX] > pass_index - r_una[f_q*IDX +: IDX] ||
+        (r_sent[f_q*IDX +: IDX] - f_unas_d[(f_q*LANES + r_addr[f_q*AW +: AW] % LANES)*IDX +: IDX] >
+           pass_index - f_unas_d[(f_q*LANES + r_addr[f_q*AW +: AW] % LANES)*IDX +: IDX] ||
          r_sent[f_q*IDX +: IDX] == pass_index))
       f_asked = 1'b1;
   if (!f_live) assume (!pass_begin && pass_end == 0 && s_valid == 0 && c_valid == 0 && j_valid == 0 && e_valid == 0);
   if (pass_begin) begin
-    assume (pass_room[0] && pass_group == 0);
+    assume (f_room && !f_begun && pass_group == 0);
     if (pass_first) assume (g_pending[0] && pass_index == g_issued[IDX-1:0]);
     else assume (f_asked && f_pass < f_issued);
   end
@@ -125,6 +137,7 @@ generate
       wire [IDX-1:0] stored = f_storeds[AT*IDX +: IDX] - f_tail;
       wire [IDX-1:0] sent   = f_sents[AT*IDX +: IDX] - f_tail;
       wire [IDX-1:0] una    = f_unas[AT*IDX +: IDX] - f_tail;
+      wire [IDX-1:0] before = f_unas_d[AT*IDX +: IDX] - f_tail;
 
       assign at_head[f_n] = member && stored == porthead;
 
@@ -150,6 +163,10 @@ generate
           if (f2_valid && f2_lane > f_n) assert (f3_least[IDX] && f3_least[IDX-1:0] - f_tail <= una);
           if (f3_valid) assert (f3_least[IDX] && f3_least[IDX-1:0] - f_tail <= una);
           if (f4_valid) assert (f4_goal <= una);
+          // ... and its value of the cycle before.
+          assert (before <= una);
+          if (f3_valid) assert (f3_least[IDX-1:0] - f_tail <= before);
+          if (f4_valid) assert (f4_goal <= before);
         end
     end
 

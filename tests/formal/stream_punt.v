@@ -82,6 +82,13 @@ module stream_punt (
     if (rst) inside_q <= 2'd0;
     else inside_q <= (inside_q | moved) & ~(moved & s_last);
 
+  // A frame was offered in the last cycle, and none was in progress: one begins now.
+  reg offered_q;
+
+  always @(posedge clk)
+    if (rst) offered_q <= 1'b0;
+    else offered_q <= s_valid != 2'd0 && inside_q == 2'd0 && !fire;
+
   always @(posedge clk)
     if (rst || ends) beats_q <= 7'd0;
     else if (fire) beats_q <= beats_q + 7'd1;
@@ -190,7 +197,7 @@ module stream_punt (
     if (!rst) begin
       // One beat per cycle, none within another frame; a frame that can advance does.
       assert (moved != 2'd3 && (inside_q == 2'd0 || (moved & ~inside_q) == 2'd0));
-      assert (inside_q != 2'd0 || s_valid == 2'd0 || fire);
+      assert (!offered_q || fire);
       assert ((moved & inside_q) == (s_valid & inside_q));
       // The tracked frame is offered in its turn.
       if (there_q) assert (ahead_q < count && word == {2'd0, port_q, length_q});
@@ -202,7 +209,7 @@ module stream_punt (
       assert (idle == (owed_q[2:0] == 3'd0 && owed_q[5:3] == 3'd0 && !ended && !judged));
 
       // Contents.
-      assert (inside_q == \box.lock_q && inside_q != 2'd3);
+      assert ((inside_q == 2'd0 || inside_q == \box.lock_q ) && \box.lock_q != 2'd3 && (\box.lock_q & ~inside_q & ~s_valid) == 2'd0);
       assert (\box.owed_q == owed_q);
       for (p = 0; p < 2; p = p + 1) assert (arps[3*p +: 3] == {2'd0, \box.arp_q [p]});
       for (p = 0; p < 2; p = p + 1) begin

@@ -7,6 +7,7 @@ module stream_repeatq (
   input wire       j_addr,
   input wire [1:0] j_index,
   input wire       f_valid,
+  input wire       f_addr,
   input wire       l_addr,
   input wire [1:0] f_index,
   input wire       m_pop
@@ -26,20 +27,21 @@ module stream_repeatq (
 
   rf_repeatq #(.LANES(1), .AW(1), .DEPTH(8), .PARITY(0)) box (
     .clk(clk), .rst(rst), .j_room(j_room), .j_valid(j_valid), .j_addr(j_addr), .j_index({22'd0, j_index}), .j_life(1'b0),
-    .f_room(f_room), .f_valid(f_valid), .l_addr(l_addr), .f_index({22'd0, f_index}), .f_life(1'b0), .l_queued(l_queued),
+    .f_room(f_room), .f_valid(f_valid), .f_addr(f_addr), .l_addr(l_addr), .f_index({22'd0, f_index}), .f_life(1'b0), .l_queued(l_queued),
     .m_valid(m_valid), .m_addr(m_addr), .m_index(m_index), .m_first(m_first), .m_life(m_life), .m_pop(m_pop), .idle(idle));
 
-  // The scheduler pushes at most every third cycle.
-  reg  [1:0]  pushed_q;
+  // The scheduler pushes at most every fourth cycle, one cycle after it has seen room.
+  reg  [2:0]  pushed_q;
+  reg         room_q;
 
   always @(posedge clk)
-    if (rst) pushed_q <= 2'b00;
-    else pushed_q <= {pushed_q[0], f_valid};
+    if (rst) {room_q, pushed_q} <= 4'b0000;
+    else {room_q, pushed_q} <= {f_room, pushed_q[1:0], f_valid};
 
   always @* begin
     assume (rst == !f_started);
     if (j_valid) assume (j_room && f_started);
-    if (f_valid) assume (f_room && f_started && pushed_q == 2'b00);
+    if (f_valid) assume (room_q && f_started && pushed_q == 3'b000);
     if (m_pop) assume (m_valid);
   end
 

@@ -95,7 +95,7 @@ MUTANTS = {
         ("table", "rtl/net/rf_crc_key.v", "6'h3f, ~role", "6'h3f, ~role[1], 1'b1"),
         ("table", "rtl/control/rf_conn_table.v", "RW     = (MIRROR != 0) ? 2 : 1", "RW     = 1"),
         ("punt", "rtl/control/rf_punt.v", "!held_q[p*3+2]", "held_q[p*3+:3] != 3'd5"),
-        ("punt", "rtl/control/rf_punt.v", "else if (final_beat) lock_q <= {PORTS{1'b0}};\n", ""),
+        ("punt", "rtl/control/rf_punt.v", "if (rst || final_beat) lock_q", "if (rst) lock_q"),
         ("punt", "rtl/control/rf_punt.v", "two = two || one", "two = 1'b0"),
         ("punt", "rtl/control/rf_punt.v", "from_q[k*51+:51] == {w_port_q, src}", "from_q[k*51+:48] == src"),
         ("punt", "rtl/control/rf_punt.v", "from_q[k*51+:51] == {w_port_q, src}", "from_q[k*51+16+:35] == {w_port_q, src[47:16]}"),

@@ -11,7 +11,7 @@
 
 using namespace unit;
 
-enum { AW = GW + LW, MASK = 0xffffff, LANES = 1 << LW, DONE = 2 };
+enum { AW = GW + LW, MASK = 0xffffff, LANES = 1 << LW, DONE = 3 };
 
 struct rank {
 	unsigned next = 0, stored = 0, speed = 50;

@@ -10,7 +10,7 @@
 
 using namespace unit;
 
-enum { CONNS = 1 << AW, HOLD = 4, APART = 3 };
+enum { CONNS = 1 << AW, HOLD = 4, APART = 4 };
 
 struct entry {
 	unsigned addr;
@@ -44,6 +44,7 @@ static void body(bench &b)
 		d->j_index = (uint32_t)b.r.below(1 << 24);
 		d->j_life = b.r.percent(50);
 		d->l_addr = (uint8_t)b.r.below(CONNS);
+		d->f_addr = (uint8_t)b.r.below(CONNS);
 		d->f_index = (uint32_t)b.r.below(1 << 24);
 		d->f_life = b.r.percent(50);
 		settle(*d);
@@ -75,15 +76,16 @@ static void body(bench &b)
 			b.same("m_life", d->m_life, e.life);
 		}
 
-		/* The scheduler checks the room with a packet's first lane only; one lane every third cycle. */
+		/* The scheduler checks the room with a packet's first lane only, a cycle before that; one lane every fourth cycle. */
 		const bool turn = n - last_push >= APART;
-		if (turn && lanes_left == 0 && b.r.percent(p_send) && d->f_room)
-			lanes_left = 1 + (int)b.r.below(LANES);
+		const bool begins = turn && lanes_left == 0 && b.r.percent(p_send) && d->f_room;
 		if (turn && lanes_left != 0 && b.r.percent(80)) {
 			d->f_valid = 1;
 			lanes_left--;
 			last_push = n;
 		}
+		if (begins)
+			lanes_left = 1 + (int)b.r.below(LANES);
 		const bool ask = b.r.percent(p_judge);
 		d->j_valid = ask && d->j_room;
 		refused += ask && !d->j_room;
@@ -95,7 +97,7 @@ static void body(bench &b)
 			popped++;
 		}
 		if (d->f_valid) {
-			queue.push_back({ d->l_addr, d->f_index, true, (bool)d->f_life });
+			queue.push_back({ d->f_addr, d->f_index, true, (bool)d->f_life });
 		} else if (!hold.empty()) {
 			queue.push_back(hold.front());
 			hold.pop_front();

@@ -3,7 +3,8 @@
  * start.
  *
  * Compiled with the parameters of the module. The bench is the ledger, the readers, the results and the queues of
- * repeats; each epoch has its own groups, overlapping or not, a third of them with room for all packets.
+ * repeats; each epoch has its own groups, overlapping or not, a third of them with room for all packets. A launch rests on
+ * the inputs of the cycle before: `was` is the world as it was driven then, `w` the one that the launch changes.
  */
 #include <algorithm>
 #include <list>
@@ -250,6 +251,9 @@ struct counts {
 	long firsts, repeats, lates, stale, dead, lanes, pushes, owed, turns, at_once, longest, close;
 };
 
+/* Cycles between two launches on one block, at least. */
+enum { APART = 4 };
+
 /* From a change at a front to the launch that depends on it. */
 enum { SETTLED = 4 };
 
@@ -268,19 +272,20 @@ static bool asks(const world &w, unsigned number, long n, long since = SETTLED)
 }
 
 /* A packet of a group begins: its turn among the groups that wait for the same ports. */
-static void turn(bench &b, world &w, unsigned number, counts &c, long n)
+static void turn(bench &b, world &w, const world &was, unsigned number, counts &c, long n)
 {
 	group &g = w.g[number];
 
 	for (unsigned i = 0; i < GROUPS; i++) {
 		group &o = w.g[i];
 
-		if (i == number || (o.block & g.block) == 0 || o.midway || !o.live || o.error || !(ready(o) || asks(w, i, n)))
+		if (i == number || (o.block & g.block) == 0 || o.midway || !o.live || was.g[i].error ||
+		    !(ready(was.g[i]) || asks(was, i, n - 1)))
 			continue;
 		/* Each other group may be starved too. */
 		o.passed++;
 		b.good("a group passed by too many", !w.generous || o.passed <= PASSED_MAX + GROUPS + 3);
-		if (!w.generous || !ready(o) || o.passes == 2 || crossed(w, o))
+		if (!w.generous || !ready(was.g[i]) || was.g[i].passes == 2 || crossed(w, o))
 			continue;
 		/* Both need the same ports and no other group does: one packet each. */
 		o.twice[number]++;
@@ -305,8 +310,9 @@ static void pop(world &w, unsigned port, long n)
 	w.own[port] = 0;
 }
 
-/* The launch of this cycle, if there is one, against the rules; then its effects. */
-static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
+/* The launch of this cycle, if there is one, against the rules; then its effects. behind: the ports whose queue had an entry
+ * of the connection. */
+static void launch(bench &b, Vrf_sched &d, world &w, const world &was, unsigned behind, counts &c, long n)
 {
 	const int popped = d.q_pop == 0 ? -1 : __builtin_ctz(d.q_pop);
 
@@ -322,7 +328,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 		/* Discarded: an entry of an ended group, or a repeat that is no longer in [una, sent). */
 		b.good("an entry of nothing", !w.q[popped].empty());
 		const entry e = w.q[popped].front();
-		const group &g = w.g[e.group];
+		const group &g = was.g[e.group];
 		const bool dead = !g.live || g.error || g.life != e.life;
 		const bool stale = !e.first && (less(e.index, g.una[e.lane][popped]) || !less(e.index, g.sent[e.lane][popped]));
 		b.good("an entry forgotten that is good", dead || stale);
@@ -348,18 +354,18 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 		g.lane = 0;
 		g.passes++;
 		if (!g.rep) {
-			b.good("a first sending of a group that is not ready", ready(g));
-			b.good("a first sending without room", room(w, g, g.ports));
+			b.good("a first sending of a group that is not ready", ready(was.g[number]));
+			b.good("a first sending without room", room(was, g, g.ports));
 			for (unsigned p = 0; p < PORTS; p++)
 				b.good("a first sending without room in a queue", !(g.ports >> p & 1) || w.generous ||
-				       w.q[p].size() <= DEPTH - LANES);
+				       was.q[p].size() <= DEPTH - LANES);
 			b.same("nothing popped", d.q_pop, 0);
 			g.index = g.issued;
 			g.issued = (g.issued + 1) & MASK;
 			c.firsts++;
 			g.since = n;
 			/* An entry of the group waits in a queue: allowed only if a first sending is due. */
-			const bool queue = w.generous && asks(w, number, n);
+			const bool queue = w.generous && asks(was, number, n - 1);
 			b.good("a first sending before what is queued", !queue || g.row >= QUEUED);
 			c.owed += queue;
 			g.row = 0;
@@ -369,16 +375,16 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			b.good("a repeat of an empty queue", !w.q[port].empty());
 			const entry e = w.q[port].front();
 			b.same("group of the repeat", e.group, number);
-			b.good("a repeat of a dead group", g.live && !g.error && g.life == e.life);
-			b.good("a repeat without room", room(w, g, 1u << port));
+			b.good("a repeat of a dead group", g.live && !was.g[number].error && g.life == e.life);
+			b.good("a repeat without room", room(was, g, 1u << port));
 			if (e.first)
 				b.same("a first sending before its turn", e.index, g.sent[e.lane][port]);
 			else
-				b.good("a repeat outside [una, sent)", !less(e.index, g.una[e.lane][port]) &&
+				b.good("a repeat outside [una, sent)", !less(e.index, was.g[number].una[e.lane][port]) &&
 				       less(e.index, g.sent[e.lane][port]));
 			g.took = true;
 			for (unsigned p = 0; p < PORTS; p++)
-				if (p != port && w.generous && settled(w, p, number, n))
+				if (p != port && w.generous && settled(was, p, number, n - 1))
 					b.good("a queue passed by others of its group", ++w.own[p] <= PORTS);
 			g.index = e.index;
 			g.late = e.first;
@@ -387,7 +393,7 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 			(e.first ? c.lates : c.repeats)++;
 			pop(w, port, n);
 		}
-		turn(b, w, number, c, n);
+		turn(b, w, was, number, c, n);
 		const unsigned takes = g.rep ? 1u << g.port : g.ports;
 		b.same("launch_room", d.launch_room, takes);
 		for (unsigned p = 0; p < PORTS; p++)
@@ -402,9 +408,6 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 	check_fields(b, d, g, g.lane, g.index, g.rep && !g.late);
 
 	/* Copies: of a first sending to the members, those with queued repeats after these; of a repeat to the one. */
-	unsigned behind = 0;
-	for (unsigned p = 0; p < PORTS; p++)
-		behind |= (unsigned)get(d.l_queued, p, 1) << p;
 	const unsigned mine = g.rep && g.lane == g.rep_lane ? 1u << g.port : 0;
 	const unsigned copy = g.rep ? mine : g.members[g.lane] & ~behind;
 	const unsigned push = g.rep ? 0 : g.members[g.lane] & behind;
@@ -422,7 +425,8 @@ static void launch(bench &b, Vrf_sched &d, world &w, counts &c, long n)
 		}
 	}
 	w.preps.push_back({ number, g.block, 1 + b.r.below(w.run_max), g.lane + 1 == g.lanes, !w.directed, false });
-	c.close += w.directed && n - g.last == 3;
+	b.good("a launch too soon after the last one", n - g.last >= APART || g.last == 0);
+	c.close += w.directed && n - g.last == APART;
 	g.last = n;
 	g.lane++;
 	g.midway = g.lane != g.lanes;
@@ -497,7 +501,11 @@ static void body(bench &b)
 	auto d = fresh<Vrf_sched>(b);
 	world w;
 	counts c = {};
-	bool due = false;
+	/* The last cycle. */
+	world was;
+	unsigned behind = 0;
+	/* A launch is due in the next cycle, in the one after it. */
+	bool due = false, soon = false;
 	int rest = 0;
 
 	for (long n = 0; n < 90000; n++) {
@@ -506,15 +514,17 @@ static void body(bench &b)
 			drive(*d, w);
 			d->l_queued = 0;
 			reset(b, *d);
-			due = false;
+			due = soon = false;
 			rest = 0;
+			was = w;
+			behind = 0;
 		}
 		drive(*d, w);
 		d->l_queued = 0;
 		settle(*d);
 		unsigned queue = 0;
 		for (unsigned p = 0; p < PORTS; p++)
-			queue |= queued(w, p, d->launch_group, d->launch_lane) << p;
+			queue |= queued(w, p, d->l_addr >> LW, d->l_addr & ((1 << LW) - 1)) << p;
 		d->l_queued = (uint8_t)queue;
 		settle(*d);
 
@@ -525,19 +535,29 @@ static void body(bench &b)
 		for (auto &q : w.q)
 			busy |= !q.empty();
 		b.good("idle while something is to be done", !d->idle || (!busy && waiting == 0));
-		if (due && std::any_of(w.g, w.g + GROUPS, ready)) {
-			b.good("one group alone starts in the next cycle", d->launch_valid != 0);
+		if (due) {
+			b.good("one group alone starts at once", d->launch_valid != 0);
 			c.at_once++;
 		}
-		/* Alone, with all the resources it needs. */
-		due = false;
+		/* Alone, with all the resources it needs, and in the next cycle too. */
+		due = soon && std::any_of(w.g, w.g + GROUPS, ready);
+		soon = false;
 		for (auto &g : w.g)
 			if (rest >= 4 && !busy && waiting == 1 && ready(g) && w.generous && (prep_busy(w) & g.block) == 0 && g.passes < 2)
-				due = true;
+				soon = true;
 		rest = d->idle ? rest + 1 : 0;
 
 		const size_t old = w.preps.size();
-		launch(b, *d, w, c, n);
+		const world now = w;
+		launch(b, *d, w, was, behind, c, n);
+		was = now;
+		behind = queue;
+		/* Whether a first sending waits is seen in the cycle of the launch. */
+		for (auto &g : w.g) {
+			g.row += g.took && g.head != g.issued && !g.error;
+			g.took = false;
+			b.good("a first sending that is due", !w.generous || g.row <= QUEUED);
+		}
 		/* Every group that can start does: with room for all packets no group waits for long. */
 		for (unsigned i = 0; i < GROUPS; i++) {
 			group &g = w.g[i];
@@ -555,12 +575,6 @@ static void body(bench &b)
 		}
 		readers(w, old);
 		others(b, w, n);
-		/* Whether a first sending waits is seen in the cycle after the launch. */
-		for (auto &g : w.g) {
-			g.row += g.took && g.head != g.issued && !g.error;
-			g.took = false;
-			b.good("a first sending that is due", !w.generous || g.row <= QUEUED);
-		}
 		tick(b, *d);
 	}
 	b.met("first sendings", c.firsts, 3000);
@@ -572,7 +586,7 @@ static void body(bench &b)
 	b.met("first sendings that were due", c.owed, 5);
 	b.met("turns", c.turns, 300);
 	b.met("groups that started at once", c.at_once, 5);
-	b.met("launches 3 cycles after the last one, with late facts", c.close, 1000);
+	b.met("launches at the shortest distance, with late facts", c.close, 1000);
 	b.met("longest that a group with room waited", c.longest, 1);
 }
 

@@ -80,6 +80,10 @@ module pass_read #(
     .beat(launch_beat), .slot(launch_slot), .open(open), .next_lane(next_lane), .of(of),
     .was_busy(was_busy));
 
+  reg [PORTS-1:0] f_launched;
+
+  always @(posedge clk) f_launched <= rst ? {PORTS{1'b0}} : launch_valid;
+
   // Groups: a block of 2^level ports, as far as they exist; a rank in every lane; the first member is one of lane 0.
   genvar g;
   genvar l;
@@ -532,10 +536,11 @@ module pass_read #(
           if (open[of_prep]) assert (to_come_of[p*GW +: GW] == of_prep && next_lane[of_prep*LW +: LW] == lane + 1'b1);
         end
 
-      // prep_busy may be low in the cycle in which the pass begins, and only then.
+      // prep_busy may be low in the cycle in which the pass begins, and only then. It rises in the cycle after a launch only:
+      // rf_sched decides on a launch one cycle before it.
       always @*
         if (f_started && !rst) begin
-          if (prep_busy[p]) assert (p_valid[p]);
+          if (prep_busy[p]) assert (p_valid[p] && (was_busy[p] || f_launched[p]));
           if (p_valid[p] && !prep_busy[p])
             assert (was_busy[p] && p_ready[p] && (block & r_valid) == 0 && (p_first[p] || spacing == 4'd0));
         end

@@ -10,8 +10,8 @@
 
 #define OTHERS 40u /* no frame takes longer through an idle box */
 #define RTL_MORE                                                                                   \
-	3u /* cycles of the Verilog's latency beyond the model's: the registers of the commits and \
-	      of the facts, and the slice before egress. docs/model.md, "Time" */
+	4u /* cycles of the Verilog's latency beyond the model's: the registers of the commits, the \
+	      launches and the facts, and the slice before egress. docs/model.md, "Time" */
 
 static uint8_t payload[4096];
 

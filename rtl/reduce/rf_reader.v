@@ -3,8 +3,9 @@
 // Latency     launch to the first beat at the reduction: 4 cycles if no other pass is being read; with DIRECTED 5.
 // Throughput  one beat per cycle, no gap between passes.
 // Capacity    one pass in preparation, one being read.
-// Handshake   launch only if prep_busy is low and was low in the last cycle. The readers of a block hold the same pass and
-//             begin it in the same cycle: each computes `go` from the same signals of all ports.
+// Handshake   launch only if prep_busy is low and was low in the last cycle, at the earliest 3 cycles after the last launch.
+//             The readers of a block hold the same pass and begin it in the same cycle: each computes `go` from the same
+//             signals of all ports.
 // Reset       discards passes.
 // Proved      tests/rtl/unit_reader.cpp; tests/formal/pass_read.proof; tests/rtl/core.
 //
@@ -63,7 +64,7 @@ module rf_reader #(
   input  wire [CREDIT_W-1:0]    launch_beats,
   input  wire [BANK_AW-1:0]     launch_beat,
   input  wire [HDR_AW-1:0]      launch_slot,
-  // A pass is in preparation. With DIRECTED low already in the cycle in which it begins, if that is known in time.
+  // A pass is in preparation, and it is not known yet when it will begin.
   output wire                   prep_busy,
 
   // Signals of the readers of all ports, including this one.
@@ -169,7 +170,9 @@ module rf_reader #(
   reg [BANK_AW-1:0]  prep_beat_q;
   reg [HDR_AW-1:0]   prep_slot_q;
 
-  wire go;
+  wire      go;
+  // Cycles until the next lane of the packet may begin.
+  reg [3:0] spacing_q;
 
   assign fact_read = launch_valid && launch_member[PORT];
   assign fact_addr = {launch_lane, launch_slot};
@@ -212,26 +215,30 @@ module rf_reader #(
   generate
     if (DIRECTED != 0) begin : g_late
       reg ready_q;
-      reg busy_q;
 
       always @(posedge clk)
         if (rst || launch_valid) ready_q <= 1'b0;
         else ready_q <= prep_valid_q;
 
-      // If the block is free while the facts are read, nothing delays the pass in the next cycle. So rf_sched selects a
-      // candidate in that cycle, and the register costs no time between passes.
-      always @(posedge clk)
-        if (rst) busy_q <= 1'b0;
-        else if (launch_valid) busy_q <= 1'b1;
-        else if (go || (!ready_q && block_free && apart_soon)) busy_q <= 1'b0;
-
       assign prep_ready = prep_valid_q && ready_q;
-      assign prep_busy  = busy_q;
     end else begin : g_soon
       assign prep_ready = prep_valid_q;
-      assign prep_busy  = prep_valid_q;
     end
   endgenerate
+
+  // Nothing delays a pass whose block is free when it is launched, or while its facts are read. rf_sched then selects the next
+  // candidate before the pass begins, so the registers on the way cost no time between passes.
+  localparam [3:0] APART = (DIRECTED != 0) ? 4'd2 : 4'd1;
+  reg  busy_q;
+  wire launch_free  = (launch_block & ~run_frees) == {PORTS{1'b0}};
+  wire launch_apart = launch_first || spacing_q <= APART;
+
+  always @(posedge clk)
+    if (rst) busy_q <= 1'b0;
+    else if (launch_valid) busy_q <= !(launch_free && launch_apart);
+    else if (go || (!prep_ready && block_free && apart_soon)) busy_q <= 1'b0;
+
+  assign prep_busy = busy_q;
 
   // What the facts say.
   wire        prep_member = prep_members_q[PORT];
@@ -267,7 +274,6 @@ module rf_reader #(
   reg  [4:0]  fulls_q;
   reg         bad_q;
   reg         marked_q;
-  reg  [3:0]  spacing_q;
 
   wire [12:0] plen    = tail[12:0];
   wire [12:0] up      = plen + ((13'd1 << BYTES_LOG2) - 13'd1);

@@ -4,7 +4,7 @@
 // Throughput  one entry in and one out per cycle.
 // Capacity    DEPTH entries, of which the judge may fill DEPTH - 2 * LANES.
 // Handshake   the judge pushes only while j_room. The scheduler pushes one cycle after it has seen f_room, which it
-//             checks before the first lane of a packet (there is room for all lanes then), and at most every fourth
+//             checks before the first lane of a packet (there is room for all lanes then), and at most every third
 //             cycle. Output: m_valid until m_pop.
 // Reset       empty.
 // Proved      tests/formal/stream_repeatq.proof; tests/rtl/unit_repeatq.cpp; tests/rtl/core.

@@ -1,7 +1,7 @@
 // rf_sched: starts the passes: checks one group or one repeat per cycle and starts it if all its resources are free.
 //
 // Latency     pending to launch: 2 cycles: the candidate is selected, checked, and the outputs are registered.
-// Throughput  one candidate per cycle; a block of ports gets at most one pass every 4 cycles.
+// Throughput  one candidate per cycle; a block of ports gets at most one pass every 3 cycles.
 // Capacity    one pass in preparation and one being read per port (rf_reader).
 // Handshake   launch_* are pulses of one cycle; every reader of the block accepts its part in the same cycle. A launch
 //             rests on the inputs of the cycle before it.
@@ -82,8 +82,8 @@ module rf_sched #(
   input  wire [PORTS*CREDIT_W-1:0]     free_beats,
   input  wire [PORTS*CREDIT_W-1:0]     free_hdrs,
 
-  // A pass is in preparation at a port; it rises only in the cycle after a launch. Low in the cycle of a launch and in the
-  // two before it.
+  // A pass is in preparation at a port and may stay there; it rises only in the cycle after a launch. Low in the cycle of a
+  // launch and in the two before it.
   input  wire [PORTS-1:0]              prep_busy,
 
   // Launch: to the readers of these ports.

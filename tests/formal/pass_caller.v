@@ -1,6 +1,6 @@
 // The requests of rf_sched to the readers. The lanes of a packet follow one another, and no other packet uses its ports
 // meanwhile. Each pass reads the slot of its index, at the ports that have a rank in that lane. No pass is requested at
-// a port while prep_busy is high there, nor in the cycle after that. sched.proof shows this; pass_read.proof assumes it. Groups do not change.
+// a port while prep_busy is high there, nor in the cycle after that, nor in the two cycles after another one. sched.proof shows this; pass_read.proof assumes it. Groups do not change.
 `include "rf_regs.vh"
 
 module pass_caller #(
@@ -44,10 +44,18 @@ module pass_caller #(
   output reg  [GROUPS*LW-1:0]          next_lane,
   output reg  [GROUPS*24-1:0]          of,
   // prep_busy of the last cycle.
-  output reg  [PORTS-1:0]              was_busy
+  output reg  [PORTS-1:0]              was_busy,
+  // Requests of the last cycle, of the one before.
+  output reg  [PORTS-1:0]              was_valid,
+  output reg  [PORTS-1:0]              was_valid_2
 );
 
   always @(posedge clk) was_busy <= rst ? {PORTS{1'b0}} : prep_busy;
+
+  always @(posedge clk) begin
+    was_valid   <= rst ? {PORTS{1'b0}} : valid;
+    was_valid_2 <= rst ? {PORTS{1'b0}} : was_valid;
+  end
 
   always @(posedge clk)
     if (rst) open <= {GROUPS{1'b0}};
@@ -72,7 +80,7 @@ module pass_caller #(
   integer n;
   always @*
     if (!rst && valid != 0) begin
-      assert (valid == g_block[group*PORTS +: PORTS] && valid == block && (valid & (prep_busy | was_busy)) == 0);
+      assert (valid == g_block[group*PORTS +: PORTS] && valid == block && (valid & (prep_busy | was_busy | was_valid | was_valid_2)) == 0);
       assert (first == !open[group]);
       assert (lane == (open[group] ? next_lane[group*LW +: LW] : {LW{1'b0}}));
       assert (final == (lane + 32'd1 == lanes));

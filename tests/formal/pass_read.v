@@ -68,6 +68,8 @@ module pass_read #(
   wire [GROUPS*LW-1:0]          next_lane;
   wire [GROUPS*24-1:0]          of;
   wire [PORTS-1:0]              was_busy;
+  wire [PORTS-1:0]              was_valid;
+  wire [PORTS-1:0]              was_valid_2;
 
   pass_caller #(
     .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
@@ -78,11 +80,7 @@ module pass_read #(
     .group(launch_group), .lane(launch_lane), .index(launch_index), .first(launch_first), .final(launch_final),
     .level(launch_level), .dtype(launch_dtype), .op(launch_op), .ref_port(launch_ref), .beats(launch_beats),
     .beat(launch_beat), .slot(launch_slot), .open(open), .next_lane(next_lane), .of(of),
-    .was_busy(was_busy));
-
-  reg [PORTS-1:0] f_launched;
-
-  always @(posedge clk) f_launched <= rst ? {PORTS{1'b0}} : launch_valid;
+    .was_busy(was_busy), .was_valid(was_valid), .was_valid_2(was_valid_2));
 
   // Groups: a block of 2^level ports, as far as they exist; a rank in every lane; the first member is one of lane 0.
   genvar g;
@@ -536,13 +534,15 @@ module pass_read #(
           if (open[of_prep]) assert (to_come_of[p*GW +: GW] == of_prep && next_lane[of_prep*LW +: LW] == lane + 1'b1);
         end
 
-      // prep_busy may be low in the cycle in which the pass begins, and only then. It rises in the cycle after a launch only:
-      // rf_sched decides on a launch one cycle before it.
+      // prep_busy may be low before the pass begins, if nothing delays it. It rises in the cycle after a launch only: rf_sched
+      // decides on a launch one cycle before it.
       always @*
         if (f_started && !rst) begin
-          if (prep_busy[p]) assert (p_valid[p] && (was_busy[p] || f_launched[p]));
+          if (prep_busy[p]) assert (p_valid[p] && (was_busy[p] || was_valid[p]));
           if (p_valid[p] && !prep_busy[p])
-            assert (was_busy[p] && p_ready[p] && (block & r_valid) == 0 && (p_first[p] || spacing == 4'd0));
+            assert ((was_valid[p] || was_valid_2[p] || was_busy[p]) && (p_ready[p] || was_valid[p]) && (block & r_valid) == 0 &&
+                    (p_first[p] || spacing <= (p_ready[p] ? 4'd0 : 4'd1)));
+          if (p_valid[p]) assert (p_ready[p] == !was_valid[p]);
         end
 
       // Kept and being read.

@@ -126,6 +126,8 @@ wire [GROUPS-1:0]    f_open;
 wire [GROUPS*LW-1:0] f_lane;
 wire [GROUPS*24-1:0] f_of;
 wire [PORTS-1:0]     f_was_busy;
+wire [PORTS-1:0]     f_was_valid;
+wire [PORTS-1:0]     f_was_valid_2;
 
 pass_caller #(
   .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
@@ -134,7 +136,7 @@ pass_caller #(
   .clk(clk), .rst(rst), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase), .g_members(g_members), .g_block(g_block),
   .g_ref(g_ref), .prep_busy(prep_busy), .valid(f_valid), .member(member), .block(block), .group(s1_group_q), .lane(lane),
   .index(index), .first(!go_on), .final(final_lane), .level(level), .dtype(dtype), .op(op), .ref_port(ref_port),
-  .beats(beats), .beat(beat), .slot(slot), .open(f_open), .next_lane(f_lane), .of(f_of), .was_busy(f_was_busy));
+  .beats(beats), .beat(beat), .slot(slot), .open(f_open), .next_lane(f_lane), .of(f_of), .was_busy(f_was_busy), .was_valid(f_was_valid), .was_valid_2(f_was_valid_2));
 
 integer f_n;
 always @*
@@ -161,7 +163,7 @@ always @*
     assert ((launch_valid & (prep_busy | f_before)) == 0);
     assert ((q_pop & ~q_valid) == 0);
     // Candidates for a port come 3 cycles or more after its last launch, so what is shown of it is up to date.
-    assert ((taken_q & (launch_valid | f_launched)) == 0);
+    assert ((taken_q & (launch_valid | f_launched)) == 0 && f_was_valid == launch_valid && f_was_valid_2 == f_launched);
     assert ((launch_valid & ~f_taken) == 0 && (q_pop & ~f_port) == 0 && (s1_port & f_port) == 0 && (s1_port & ~taken_q) == 0);
     if (!launch_valid[f_p]) assert (f_sent_d == f_sent);
     if ((launch_valid & f_block[f_g*PORTS +: PORTS]) == 0) begin

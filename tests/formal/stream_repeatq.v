@@ -30,18 +30,18 @@ module stream_repeatq (
     .f_room(f_room), .f_valid(f_valid), .f_addr(f_addr), .l_addr(l_addr), .f_index({22'd0, f_index}), .f_life(1'b0), .l_queued(l_queued),
     .m_valid(m_valid), .m_addr(m_addr), .m_index(m_index), .m_first(m_first), .m_life(m_life), .m_pop(m_pop), .idle(idle));
 
-  // The scheduler pushes at most every fourth cycle, one cycle after it has seen room.
-  reg  [2:0]  pushed_q;
+  // The scheduler pushes at most every third cycle, one cycle after it has seen room.
+  reg  [1:0]  pushed_q;
   reg         room_q;
 
   always @(posedge clk)
-    if (rst) {room_q, pushed_q} <= 4'b0000;
-    else {room_q, pushed_q} <= {f_room, pushed_q[1:0], f_valid};
+    if (rst) {room_q, pushed_q} <= 3'b000;
+    else {room_q, pushed_q} <= {f_room, pushed_q[0], f_valid};
 
   always @* begin
     assume (rst == !f_started);
     if (j_valid) assume (j_room && f_started);
-    if (f_valid) assume (room_q && f_started && pushed_q == 3'b000);
+    if (f_valid) assume (room_q && f_started && pushed_q == 2'b00);
     if (m_pop) assume (m_valid);
   end
 

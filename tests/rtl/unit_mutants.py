@@ -62,7 +62,7 @@ MUTANTS = {
                     (RED + "sched_turn", "else if (turn[u]) before_q", "else if (1'b0) before_q"),
                     ("ask & ~midway & ~(ready", "ask & ~midway & ~(ready | ready"),
                     ("(s1_port | popped_q)", "s1_port"),
-                    ("(prep_busy | taken_q)", "taken_q"),
+                    ("(prep_busy | taken_q | launch_valid)", "(taken_q | launch_valid)"),
                     (RED + "sched_pick", "else if (taken[t]) above_q", "else if (1'b0) above_q"),
                     (RED + "sched_fair", "passed_q} + 32'd1 >= PASSED_MAX", "passed_q} + 32'd1 > PASSED_MAX + 32'd8"),
                     (RED + "sched_start", "less(q_index[e*24 +: 24], r_una[e*24 +: 24]) ||", ""), (RED + "sched_start", " || g_life[group] != q_life[port]", ""),

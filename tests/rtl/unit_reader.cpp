@@ -183,6 +183,7 @@ static void body(bench &b)
 	bool nothing = false, marked = false, ready = false, told = false;	/* nothing: of the last cycle */
 	bool busy = false, held = false;	/* prep_busy; in the last cycle */
 	long since = -9, close = 0;		/* the last pass began; passes 3 cycles after another one */
+	long last = -9, early = 0;		/* the last launch; those that were free to begin */
 	unsigned tell_what = 0, tell_got = 0, tell_want = 0;
 
 	d->launch_valid = 0;
@@ -217,7 +218,7 @@ static void body(bench &b)
 		/* Scheduler. */
 		settle(*d);
 		b.same("prep_busy", d->prep_busy, busy);
-		if (!busy && !held && b.r.percent(p_new)) {
+		if (!busy && !held && n - last >= 3 && b.r.percent(p_new)) {
 			b.good("free while a pass is in preparation", !prep_valid);
 			if (!has)
 				now = make(b.r);
@@ -280,7 +281,7 @@ static void body(bench &b)
 
 		const bool go = prep_valid && (!DIRECTED || ready) && (prep.block & ~d->run_frees) == 0 && (prep.first || n - spaced >= APART);
 		const bool soon = DIRECTED && !ready && (prep.block & ~d->run_frees) == 0 && (prep.first || n + 1 - spaced >= APART);
-		b.good("a pass that is announced begins", go || !prep_valid || busy);
+		b.good("a pass that is announced begins", go || !prep_valid || busy || (DIRECTED && !ready));
 		stalls += prep_valid && !go;
 		const fact norm = with.is_giver ? with.giver : fact();
 		const bool reads = lane_gives || (prep.fin && with.is_giver);
@@ -400,7 +401,10 @@ static void body(bench &b)
 			launched = n;
 		ready = prep_valid && !d->launch_valid;
 		held = busy;
-		busy = d->launch_valid || (busy && !go && !soon);
+		const bool free = (now.p.block & ~d->run_frees) == 0 && (now.p.first || n + 1 + DIRECTED - spaced >= APART);
+		busy = d->launch_valid ? !free : busy && !go && !soon;
+		early += d->launch_valid && free;
+		last = d->launch_valid ? n : last;
 		nothing = go && prep.fin && !with.is_giver;
 		nothings += nothing;
 		if (go) {
@@ -449,6 +453,7 @@ static void body(bench &b)
 	}
 	b.met("passes", passes, 3000);
 	b.met("passes 3 cycles after another one", close, 300);
+	b.met("passes launched when nothing delayed them", early, 300);
 	b.met("cycles that a pass waited", stalls, 1000);
 	b.met("ranks that differ", bads, 10);
 	b.met("packets dropped", drops, 100);

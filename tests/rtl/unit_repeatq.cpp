@@ -10,7 +10,7 @@
 
 using namespace unit;
 
-enum { CONNS = 1 << AW, HOLD = 4, APART = 4 };
+enum { CONNS = 1 << AW, HOLD = 4, APART = 3 };
 
 struct entry {
 	unsigned addr;
@@ -76,7 +76,7 @@ static void body(bench &b)
 			b.same("m_life", d->m_life, e.life);
 		}
 
-		/* The scheduler checks the room with a packet's first lane only, a cycle before that; one lane every fourth cycle. */
+		/* The scheduler checks the room with a packet's first lane only, a cycle before that; one lane every third cycle. */
 		const bool turn = n - last_push >= APART;
 		const bool begins = turn && lanes_left == 0 && b.r.percent(p_send) && d->f_room;
 		if (turn && lanes_left != 0 && b.r.percent(80)) {

@@ -252,7 +252,7 @@ struct counts {
 };
 
 /* Cycles between two launches on one block, at least. */
-enum { APART = 4 };
+enum { APART = 3 };
 
 /* From a change at a front to the launch that depends on it. */
 enum { SETTLED = 4 };
@@ -433,8 +433,8 @@ static void launch(bench &b, Vrf_sched &d, world &w, const world &was, unsigned 
 }
 
 /* The readers: a pass begins when all ports of its block are free; those after the first `old` ones were launched in this
- * cycle. With directed groups it does not begin in its first cycle, but if its block is free then, it is known to begin in
- * the next one. */
+ * cycle. With directed groups it does not begin in its first cycle. If its block is free when it is launched, or in that
+ * cycle, it is known when it begins. */
 static void readers(world &w, size_t old)
 {
 	for (auto x = w.runs.begin(); x != w.runs.end();) {
@@ -460,6 +460,13 @@ static void readers(world &w, size_t old)
 			x->facts = true;
 			++x;
 		}
+	}
+	for (; x != w.preps.end(); ++x) {
+		unsigned busy = 0;
+
+		for (auto &y : w.runs)
+			busy |= y.block;
+		x->leaves = (busy & x->block) == 0;
 	}
 }
 

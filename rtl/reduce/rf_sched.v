@@ -302,7 +302,7 @@ module rf_sched #(
     // Ledger, queues, room.
     .g_issued(g_issued), .pass_room(pass_room), .r_sent(r_sent), .r_una(r_una), .q_addr(q_addr), .q_index(q_index),
     .q_first(q_first), .q_life(q_life), .q_room(q_room), .l_queued(l_queued), .free_beats(free_beats),
-    .free_hdrs(free_hdrs), .prep_busy(prep_busy),
+    .free_hdrs(free_hdrs),
     // Verdict.
     .go_first(go_first), .go_queued(go_queued), .go_on(go_on), .forget(forget), .dead(dead), .first_stuck(first_stuck),
     .queued_stuck(queued_stuck), .not_reserved(not_reserved),

@@ -72,10 +72,9 @@ module rf_sched_start #(
   input  wire [PORTS-1:0]              q_room,
   input  wire [PORTS-1:0]              l_queued,
 
-  // Room for results; readers that prepare a pass.
+  // Room for results.
   input  wire [PORTS*CREDIT_W-1:0]     free_beats,
   input  wire [PORTS*CREDIT_W-1:0]     free_hdrs,
-  input  wire [PORTS-1:0]              prep_busy,
 
   // What starts: a first sending, an entry, or a further lane. Or the entry is discarded (forget): it belongs to an
   // earlier use of the group (dead), or it is stale.
@@ -191,17 +190,16 @@ module rf_sched_start #(
 
   assign room_at = is_queued ? copy_onehot : members;
 
-  wire free_preps   = (prep_busy & block) == {PORTS{1'b0}};
   wire room         = (room_at & ~enough) == {PORTS{1'b0}};
   wire queues       = (members & ~q_room) == {PORTS{1'b0}};
-  wire start_ok     = free_preps && pass_room[group];
+  wire start_ok     = pass_room[group];
   assign not_reserved = (reserved_ports & block) == {PORTS{1'b0}} || reserved[group];
 
   assign dead         = !g_live[group] || g_error[group] || g_life[group] != q_life[port];
   assign forget       = queued && (dead || e_stale);
   assign go_first     = first && !underway && ready[group] && start_ok && not_reserved && room && queues;
   assign go_queued    = queued && !forget && !e_early && start_ok && not_reserved && room;
-  assign go_on        = first && underway && free_preps;
+  assign go_on        = first && underway;
   assign first_stuck  = !(room && queues);
   assign queued_stuck = !forget && !room;
 

@@ -155,6 +155,11 @@ static void sooner(uint64_t *next, uint64_t other)
 		*next = other;
 }
 
+bool rf_member_is_told(const struct rf_member *m)
+{
+	return m->told >> m->step & 1;
+}
+
 /* Of the machine itself, without the client. */
 static uint64_t own_timeout(const struct rf_member *m)
 {

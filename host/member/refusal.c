@@ -58,11 +58,6 @@ void rf_member_refused_there(struct rf_member *m, unsigned int rank, const char 
 	rf_member_ran(m, now);
 }
 
-bool rf_member_is_told(const struct rf_member *m)
-{
-	return m->told >> m->step & 1;
-}
-
 /* The report repeats what the other rank has said. */
 static void repeat(struct rf_member *m)
 {

@@ -110,6 +110,8 @@ bool rf_member_is_directed(const struct rf_member *m);
 void rf_member_ran(struct rf_member *m, uint64_t now);
 /* The phase changes. */
 void rf_member_enter(struct rf_member *m, enum rf_member_phase phase);
+/* Whether another rank was refused in this step. */
+bool rf_member_is_told(const struct rf_member *m);
 /* The step has ended on this rank. text may be NULL for success. */
 void rf_member_step_done(struct rf_member *m, int status, const char *text);
 /* Notes the rank that a failure names, before the failure. */
@@ -152,8 +154,6 @@ void rf_member_tell(struct rf_member *m, uint64_t now);
 /* Another rank has announced it; text: what rf_member_announcement() has returned there. */
 void rf_member_refused_there(struct rf_member *m, unsigned int rank, const char *text,
 			     uint64_t now);
-/* Whether another rank was refused in this step. */
-bool rf_member_is_told(const struct rf_member *m);
 /* The step ends before this rank has asked. False: nobody was refused. */
 bool rf_member_spared(struct rf_member *m);
 /* In JOIN: leaves the box, then ends the step. Returns how many things it did. */

@@ -69,7 +69,16 @@ rank_wait 1
 check "... and rank 1 is notified when it wakes up" test $? -ge 10
 
 # the same while the group drains: one rank has left, one stops, the last one waits for data that will not arrive
+# stopped PID: the process stops within 20 s; the time that its start takes is not that of the lease
+stopped() {
+	for ((k = 0; k < 200; k++)); do
+		grep -q '^State:.T' "/proc/$1/status" && return
+		sleep 0.1
+	done
+	return 1
+}
 for r in 0 1 2; do RF_TIMEOUT=20000 rank_start $r "$rank" drain; done
+check "rank 1 stops" stopped "${pid[1]}"
 start=$SECONDS
 rank_wait 2
 check "rank 1 stopped after a rank left: rank 2 ends with RANK_LOST" test $? = 18

@@ -154,9 +154,13 @@ void rf_member_tell(struct rf_member *m, uint64_t now);
 /* Another rank has announced it; text: what rf_member_announcement() has returned there. */
 void rf_member_refused_there(struct rf_member *m, unsigned int rank, const char *text,
 			     uint64_t now);
-/* The step ends before this rank has asked. False: nobody was refused. */
+/*
+ * If another rank was refused in this step, ends the step before this rank asks the box, and
+ * returns true.
+ */
 bool rf_member_spared(struct rf_member *m);
-/* In JOIN: leaves the box, then ends the step. Returns how many things it did. */
+/* In JOIN, after another rank was refused: leaves the box, then ends the step. Returns what has
+ * changed: 0 or 1. */
 unsigned int rf_member_give_way(struct rf_member *m, uint64_t now);
 
 /* ---- exchange.c: the messages for the store ---- */

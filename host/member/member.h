@@ -185,7 +185,8 @@ const struct rf_member_gather *rf_member_gather(const struct rf_member *m);
  */
 void rf_member_gathered(struct rf_member *m, int status, const char *text, unsigned int culprit,
 			const uint8_t *values, uint64_t now);
-/* The status of an announcement that is no failure: the box has no room for the group. */
+/* Status of an announcement that the box has no room for the group. It is not a failure of the
+ * rank. */
 #define RF_MEMBER_NO_ROOM 2
 /*
  * Another rank has announced that it failed, or that it was refused (RF_MEMBER_NO_ROOM); or the

@@ -49,7 +49,8 @@ struct rf_store;
  * Connects, with retries until timeout_ms have passed, and takes the rank. *job is set to the
  * server's job; if it was not 0 before, it must be equal. RF_ERR_RANK_TAKEN; RF_ERR_MISMATCH:
  * another number of ranks, another job or another key; RF_ERR_RANK_MISSING: no server;
- * RF_ERR_BOOTSTRAP: connections are accepted, but there is no answer, or not a store's.
+ * RF_ERR_BOOTSTRAP: something accepts connections, but does not answer, or answers as no store
+ * does.
  */
 int rf_store_connect(const char *host, unsigned int port, unsigned int rank, unsigned int ranks,
 		     uint64_t *job, const uint8_t key[16], unsigned int timeout_ms,

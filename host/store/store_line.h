@@ -90,7 +90,7 @@ int store_scan(struct rf_store *s, uint8_t *verb, const uint8_t **body, size_t *
 void store_eat(struct rf_store *s) RF_REQUIRES(store_class);
 /*
  * Before the connection has its rank: waits for the answer to HELLO. Returns 0 with *body, *len
- * (then call store_eat()); the server's error; RF_ERR_TIMEOUT if there is no answer; or an error if
+ * (then call store_eat()), or the server's error. RF_ERR_TIMEOUT: no answer has come. Other errors:
  * the connection has ended.
  */
 int store_answer(struct rf_store *s, uint64_t by, const uint8_t **body, size_t *len, char *why,

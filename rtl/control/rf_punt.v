@@ -119,9 +119,9 @@ module rf_punt #(
   reg  [PORTS-1:0] lock_q;
   wire [PORTS-1:0] grant;
   wire             locked = lock_q != {PORTS{1'b0}};
-  wire [PORTS-1:0] pick   = lock_q;
-  wire             fire   = (pick & s_valid) != {PORTS{1'b0}};
-  wire             final_beat = (pick & s_valid & s_last) != {PORTS{1'b0}};
+  wire             fire   = (lock_q & s_valid) != {PORTS{1'b0}};
+  wire [PORTS-1:0] ends   = lock_q & s_valid & s_last;
+  wire             final_beat = ends != {PORTS{1'b0}};
 
   rf_rr_arb #(
     .N(PORTS)
@@ -133,12 +133,11 @@ module rf_punt #(
     .grant(grant)
   );
 
-  assign s_ready = pick;
+  assign s_ready = lock_q;
 
   // Frames that were requested and have not ended, and which of them are ARP, oldest in the lowest bits.
   reg  [PORTS*3-1:0] owed_q;
   reg  [PORTS*4-1:0] kinds_q;
-  wire [PORTS-1:0]   ends = pick & s_valid & s_last;
   reg  [PORTS*3-1:0] owed;
   reg  [PORTS*4-1:0] kinds;
 
@@ -181,7 +180,7 @@ module rf_punt #(
     port = 3'd0;
     kind = kinds_q[0];
     for (p = 1; p < PORTS; p = p + 1)
-      if (pick[p]) begin
+      if (lock_q[p]) begin
         data = s_data[p*WIDTH+:WIDTH];
         keep = s_keep[p*B+:B];
         port = p[2:0];
@@ -277,10 +276,8 @@ module rf_punt #(
   reg  [SLOTS-1:0]    wait_q;
   reg  [SLOTS*51-1:0] from_q;
   reg  [47:0]         e_src_q;
-  // Waiting frames of its port and source; whether the frame before it was one, and whether that was kept.
+  // Waiting frames of its port and source. The frame before it is among them: two frames end at least 2 cycles apart.
   reg  [SLOTS-1:0]    same_q;
-  reg                 again_q;
-  reg                 kept_q;
   reg                 one;
   reg                 two;
   integer             k;
@@ -312,15 +309,10 @@ module rf_punt #(
     end
 
   always @(posedge clk)
-    for (k = 0; k < SLOTS; k = k + 1) same_q[k] <= wait_q[k] && from_q[k*51+:51] == {w_port_q, src};
-
-  always @(posedge clk) begin
-    again_q <= e_valid_q && {e_port_q, e_src_q} == {w_port_q, src};
-    kept_q  <= done;
-  end
+    for (k = 0; k < SLOTS; k = k + 1) same_q[k] <= from_q[k*51+:51] == {w_port_q, src};
 
   always @* begin
-    one = again_q && kept_q;
+    one = 1'b0;
     two = 1'b0;
     for (k = 0; k < SLOTS; k = k + 1)
       if (same_q[k] && wait_q[k]) begin

@@ -376,7 +376,7 @@ module rf_ledger #(
     runs    = {GROUPS{1'b0}};
     for (k = 0; k < PORTS; k = k + 1) begin
       if (c_valid[k] && !(SELECTIVE != 0 && c_selective[k])) commits[c_addr[k*AW+LW +: GW]] = 1'b1;
-      if (steps[k]) runs[step_addrs[k*AW+LW +: GW]] = 1'b1;
+      else if (steps[k]) runs[step_addrs[k*AW+LW +: GW]] = 1'b1;
     end
   end
 
@@ -386,7 +386,7 @@ module rf_ledger #(
 
   always @(posedge clk)
     if (rst) runs_q <= {GROUPS{1'b0}};
-    else runs_q <= runs & ~commits;
+    else runs_q <= runs;
 
   rf_ledger_head #(
     .IDX(IDX), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW)

@@ -74,7 +74,8 @@ module rf_sched #(
   output wire [PORTS-1:0]              q_stale,
   input  wire [PORTS-1:0]              q_room,
   output wire [PORTS-1:0]              q_push,
-  // Whether a connection has an entry in the queue of its port: {group, lane} that is asked for, combinational; the answers.
+  // Whether a connection has an entry in the queue of its port: its {group, lane}, and the answers of all ports in the same
+  // cycle.
   output wire [GW+LW-1:0]              l_addr,
   input  wire [PORTS-1:0]              l_queued,
 

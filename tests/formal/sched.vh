@@ -74,15 +74,18 @@ always @* begin
   if (q_valid[f_p] && q_addr[f_p*AW +: AW] == {f_g, f_l}) assume (r_sent[f_p*24 +: 24] == f_sent_d);
 end
 
+// Of the cycle before: readers that were busy, decisions; decisions of the cycle before that (pass_caller).
+wire [PORTS-1:0]     f_was_busy;
+wire [PORTS-1:0]     f_was_valid;
+wire [PORTS-1:0]     f_was_valid_2;
+
 // Fronts are stable until they are taken.
 reg  [PORTS-1:0]     f_stay;
 reg  [PORTS*AW-1:0]  f_addr;
 reg  [PORTS*24-1:0]  f_index;
 reg  [PORTS-1:0]     f_first;
-reg  [PORTS-1:0]     f_before;
 
 always @(posedge clk) begin
-  f_before <= rst ? {PORTS{1'b0}} : prep_busy;
   f_stay  <= rst ? {PORTS{1'b0}} : q_valid & ~q_pop;
   f_addr  <= q_addr;
   f_index <= q_index;
@@ -97,18 +100,16 @@ always @*
               q_index[f_k*24 +: 24] == f_index[f_k*24 +: 24]);
 
 // A reader becomes busy only by a launch (pass_read.proof).
-reg [PORTS-1:0] f_launched;
 reg [PORTS-1:0] f_taken;
 reg [PORTS-1:0] f_port;
 
 always @(posedge clk) begin
-  f_launched <= rst ? {PORTS{1'b0}} : launch_valid;
   f_taken    <= rst ? {PORTS{1'b0}} : taken_q;
   f_port     <= rst ? {PORTS{1'b0}} : s1_port;
 end
 
 always @*
-  if (f_started) assume ((prep_busy & ~f_before & ~f_launched) == 0);
+  if (f_started) assume ((prep_busy & ~f_was_busy & ~f_was_valid_2) == 0);
 
 always @(posedge clk)
   if (rst) begin
@@ -125,9 +126,6 @@ always @(posedge clk)
 wire [GROUPS-1:0]    f_open;
 wire [GROUPS*LW-1:0] f_lane;
 wire [GROUPS*24-1:0] f_of;
-wire [PORTS-1:0]     f_was_busy;
-wire [PORTS-1:0]     f_was_valid;
-wire [PORTS-1:0]     f_was_valid_2;
 
 pass_caller #(
   .PORTS(PORTS), .LANES(LANES), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
@@ -160,10 +158,10 @@ always @*
     if (f_mine && !is_queued) assert (send[f_p] || push[f_p]);
 
     // Outputs: a launch that is due reaches readers that are free and were so before; what leaves a queue is at its front.
-    assert ((launch_valid & (prep_busy | f_before)) == 0);
+    assert ((launch_valid & (prep_busy | f_was_busy)) == 0);
     assert ((q_pop & ~q_valid) == 0);
     // Candidates for a port come 3 cycles or more after its last launch, so what is shown of it is up to date.
-    assert ((taken_q & (launch_valid | f_launched)) == 0 && f_was_valid == launch_valid && f_was_valid_2 == f_launched);
+    assert ((taken_q & (launch_valid | f_was_valid_2)) == 0 && f_was_valid == launch_valid);
     assert ((launch_valid & ~f_taken) == 0 && (q_pop & ~f_port) == 0 && (s1_port & f_port) == 0 && (s1_port & ~taken_q) == 0);
     if (!launch_valid[f_p]) assert (f_sent_d == f_sent);
     if ((launch_valid & f_block[f_g*PORTS +: PORTS]) == 0) begin

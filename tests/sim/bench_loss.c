@@ -59,15 +59,14 @@ static FILE *out;
 static unsigned failures;
 static const struct rf_engine_ops *rtl; /* NULL: only the model */
 
-/*
- * Largest cost of a loss rate over the lossless time, in %; 0: no limit. Means of fewer seeds than
- * those of loss_before.h cannot be compared with them.
- */
+/* Largest cost of a loss rate over the lossless time, in %; 0: no limit. */
 static double limit_of(enum kind kind, unsigned mtu, double loss, unsigned seeds)
 {
 	if (kind == NAK && loss == 1e-4)
 		return mtu == 1024 ? 50 : 25;
-	return kind == SELECTIVE && seeds == DEFAULT_SEEDS ? loss_before(mtu, loss) : 0;
+	if (kind != SELECTIVE)
+		return 0;
+	return seeds == DEFAULT_SEEDS ? loss_before(mtu, loss) : loss_before_few(loss);
 }
 
 static void figure(const char *name, double value, double limit)

@@ -107,7 +107,7 @@ static void told(struct rf_member *m, const char *text)
 	assert_int_equal(rf_member_status(m), RF_OK);
 }
 
-/* The report is that there is no room, with the other rank's words. */
+/* The member reports that there is no room, with the text that the other rank sent. */
 static void reports_no_room(struct rf_member *m)
 {
 	const struct rf_member_gather *g = rf_member_gather(m);

@@ -107,9 +107,23 @@ static bool crossed(const world &w, const group &g)
 	return false;
 }
 
+/* A group on all ports among groups on single ports: without a reservation it would wait until all of them pause at once. */
+static bool wide_among_narrow(const world &w)
+{
+	unsigned ports = 0;
+
+	for (unsigned i = 1; i < GROUPS; i++) {
+		if (!w.g[i].live || w.g[i].level != 0)
+			return false;
+		ports |= w.g[i].block;
+	}
+	return w.g[0].live && w.g[0].level == 2 && (ports & (ports - 1)) != 0;
+}
+
 static void new_epoch(bench &b, world &w, long n)
 {
-	const unsigned groups = 1 + b.r.below(GROUPS);
+	const bool starves = n % 6 == 1;
+	const unsigned groups = starves ? GROUPS : 1 + b.r.below(GROUPS);
 
 	do {
 		for (unsigned i = 0; i < GROUPS; i++) {
@@ -117,7 +131,7 @@ static void new_epoch(bench &b, world &w, long n)
 			w.g[i].live = w.g[i].live && i < groups;
 		}
 		/* Sometimes all on the same ports. */
-	} while (n % 3 == 0 && (!w.g[0].live || crossed(w, w.g[0])));
+	} while (starves ? !wide_among_narrow(w) : n % 3 == 0 && (!w.g[0].live || crossed(w, w.g[0])));
 	for (unsigned p = 0; p < PORTS; p++) {
 		w.q[p].clear();
 		w.front[p] = w.own[p] = 0;
@@ -126,13 +140,13 @@ static void new_epoch(bench &b, world &w, long n)
 	}
 	w.preps.clear();
 	w.runs.clear();
-	w.generous = b.r.percent(n % 3 == 0 ? 70 : 35);
+	w.generous = starves || b.r.percent(n % 3 == 0 ? 70 : 35);
 	w.directed = b.r.percent(50);
-	w.p_head = b.r.percent(50) ? 100 : 1 + b.r.below(30);
-	w.p_una = b.r.percent(50) ? 100 : 5 + b.r.below(40);
+	w.p_head = starves || b.r.percent(50) ? 100 : 1 + b.r.below(30);
+	w.p_una = starves || b.r.percent(50) ? 100 : 5 + b.r.below(40);
 	w.p_ask = b.r.percent(30) ? 0 : 1 + b.r.below(60);
 	w.p_back = b.r.percent(50) ? 60 : 2 + b.r.below(20);
-	w.p_error = b.r.percent(80) ? 0 : 1;
+	w.p_error = starves || b.r.percent(80) ? 0 : 1;
 	w.run_max = b.r.percent(50) ? 2 : 8;
 }
 

@@ -11,7 +11,7 @@ $(eval $(call c_lib,rf-store,$(addprefix host/store/,store.c ranks_text.c store_
 $(eval $(call c_lib,rf-io,$(addprefix host/io/,socket_path.c memif_why.c device_why.c device_value.c interface.c dpdk_load.c)))
 LDLIBS_rf-io := -ldl -lpthread
 $(eval $(call c_lib,rf-verbs,$(addprefix host/back/,lib.c mem.c device.c qp.c io_udp.c)))
-$(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c neighbours.c pair_roce.c pair_verbs.c exchange.c join.c connect.c calls.c proof.c stragglers.c refusal.c steps.c base.c member.c fallback.c)))
+$(eval $(call c_lib,rf-member,$(addprefix host/member/,status.c order.c neighbours.c pair_roce.c pair_verbs.c exchange.c join.c connect.c calls.c proof.c stragglers.c refusal.c tree.c steps.c base.c member.c fallback.c)))
 $(eval $(call c_lib,rf-api,$(addprefix host/api/,ranges.c lock.c memory.c complete.c check.c launch.c waits.c events.c listen.c round.c wait.c deliver.c progress.c backend.c context.c bootstrap.c job.c room.c call.c many.c group.c large.c lag.c fallback.c leave.c settings.c comm.c split.c collectives.c request.c batch.c icreate.c)))
 
 # The shared library. The number after .so is the version of the interface: it is raised by incompatible changes.

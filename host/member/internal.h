@@ -103,6 +103,13 @@ bool rf_member_has_box(const struct rf_member *m);
 /* Of a group at the box: its connection is to the box itself; it has all collectives. */
 bool rf_member_is_mirror(const struct rf_member *m);
 bool rf_member_is_directed(const struct rf_member *m);
+/*
+ * At this rank's own box: its number, how many there are, boxes below included, and which rank of
+ * the group has a number there (RF_MEMBER_NOBODY: none, or a box below).
+ */
+unsigned int rf_member_number_here(const struct rf_member *m);
+unsigned int rf_member_ranks_here(const struct rf_member *m);
+unsigned int rf_member_rank_here(const struct rf_member *m, unsigned int number);
 
 /* ---- base.c ---- */
 

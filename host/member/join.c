@@ -29,7 +29,7 @@ static void client_start(struct rf_member *m, uint64_t now)
 	struct rf_client_cfg c = cfg->client;
 	bool mirror = cfg->flags & RF_CTL_J_MIRROR;
 	struct rf_ctl_join join = {
-		.ranks = (uint16_t)cfg->ranks,
+		.ranks = (uint16_t)rf_member_ranks_here(m),
 		.dtype = (uint8_t)cfg->type,
 		.op = (uint8_t)cfg->op,
 		.mtu_log2 = (uint8_t)rf_log2(cfg->mtu),
@@ -44,19 +44,19 @@ static void client_start(struct rf_member *m, uint64_t now)
 		.shift = cfg->flags & RF_CTL_J_SHIFTED ? RF_CTL_SHIFT : 0,
 		.lease_ms = cfg->lease_ms,
 		.deadline_ms = cfg->join_ms,
-		.above = (uint8_t)cfg->above,
 	};
 
+	if (cfg->tree)
+		join.above = (uint8_t)rf_member_tree_chain(cfg->tree, cfg->tree->box_of[cfg->rank],
+							   join.up);
+	if (join.above)
+		join.flags |= RF_CTL_J_UPLINK;
 	/*
 	 * A request for fewer slots is a different group: late copies of the first JOIN must not
 	 * match. The token stays the same for all repeats: a late copy may be accepted instead.
 	 */
-	if (cfg->above)
-		join.flags |= RF_CTL_J_UPLINK;
-	for (unsigned int i = 0; i < cfg->above; i++)
-		join.up[i] = cfg->up[i];
 	c.group = (uint16_t)(cfg->number * 2 + (m->step == RF_STEP_BOX_FEWER));
-	c.rank = (uint16_t)cfg->rank;
+	c.rank = (uint16_t)rf_member_number_here(m);
 	rf_client_init(&m->client, &c);
 	rf_client_join(&m->client, &join, now);
 	m->client_state = rf_client_state(&m->client);
@@ -91,9 +91,14 @@ static void keep_ready(struct rf_member *m)
 {
 	const struct rf_ctl_ready *ready = rf_client_ready(&m->client);
 
-	for (unsigned int r = 0; r < m->order.ranks; r++) {
-		m->order.place[r].port = ready->place[r].port;
-		m->order.place[r].lane = ready->place[r].lane;
+	/* In a tree, of the ranks at this box. */
+	for (unsigned int i = 0; i < rf_member_ranks_here(m); i++) {
+		unsigned int r = rf_member_rank_here(m, i);
+
+		if (r == RF_MEMBER_NOBODY)
+			continue;
+		m->order.place[r].port = ready->place[i].port;
+		m->order.place[r].lane = ready->place[i].lane;
 	}
 	m->window = ready->window;
 }
@@ -134,23 +139,40 @@ unsigned int rf_member_join_progress(struct rf_member *m, uint64_t now)
 	return 1;
 }
 
+/* The rank of the group that has a number at the box which the failure names. */
+static unsigned int rank_there(const struct rf_member *m, const struct rf_ctl_failed *why,
+			       unsigned int number)
+{
+	unsigned int box;
+
+	if (!m->cfg.tree || !why->other.box_ip)
+		return rf_member_rank_here(m, number);
+	box = rf_member_tree_box(m->cfg.tree, why->other.box_ip);
+	return box == RF_MEMBER_NOBODY
+		       ? RF_MEMBER_NOBODY
+		       : rf_member_tree_rank(m->cfg.tree, m->cfg.ranks, box, number);
+}
+
+static void blame(struct rf_member *m, const struct rf_ctl_failed *why)
+{
+	m->reason = why->reason;
+	if (why->rank != RF_CTL_NO_RANK && rank_there(m, why, why->rank) != RF_MEMBER_NOBODY)
+		rf_member_blame(m, rank_there(m, why, why->rank));
+	for (unsigned int r = m->cfg.ranks; why->reason == RF_CTL_R_MISSING_RANKS && r-- > 0;)
+		if (rf_ctl_mask_get(why->missing, r) && rank_there(m, why, r) != RF_MEMBER_NOBODY)
+			rf_member_blame(m, rank_there(m, why, r));
+}
+
 void rf_member_client_failed(struct rf_member *m, bool announce, uint64_t now)
 {
 	const struct rf_ctl_failed *why = rf_client_failed(&m->client);
 	char text[RF_MEMBER_TEXT];
-	unsigned int r;
 
 	if (m->status)
 		return;
 	rf_client_text(&m->client, text, sizeof(text));
-	if (why) {
-		m->reason = why->reason;
-		if (why->rank != RF_CTL_NO_RANK)
-			rf_member_blame(m, why->rank);
-		for (r = m->cfg.ranks; why->reason == RF_CTL_R_MISSING_RANKS && r-- > 0;)
-			if (rf_ctl_mask_get(why->missing, r))
-				rf_member_blame(m, r);
-	}
+	if (why)
+		blame(m, why);
 	rf_member_fail(m, announce, rf_client_status_of(&m->client), now, "%s", text);
 }
 

@@ -27,6 +27,9 @@ int rf_member_create(const struct rf_member_cfg *cfg, struct rf_pair *pair, stru
 	    cfg->calls_max < 1 || cfg->calls_max > RF_REQUESTS_MAX ||
 	    (cfg->ranks > 1 && !cfg->store && !cfg->ends))
 		return RF_ERR_INVALID;
+	if (cfg->tree && (!rf_member_tree_sound(cfg->tree, cfg->ranks) ||
+			  !(cfg->flags & RF_CTL_J_MIRROR) || !(cfg->flags & RF_CTL_J_DIRECTED)))
+		return RF_ERR_INVALID;
 	m = calloc(1, sizeof(*m) + cfg->ranks * (sizeof(*m->ends) + sizeof(*m->far)));
 	if (!m)
 		return RF_ERR_NO_MEMORY;

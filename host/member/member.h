@@ -37,8 +37,8 @@
  * what the process missed can be read and its own requests can be sent. The deadlines of requests
  * to the box follow the same rule (host/control/client.c).
  *
- * Ownership. The machine uses cfg.peers, cfg.ends and the pair until it is destroyed, and the
- * buffers of a call until its event.
+ * Ownership. The machine uses cfg.peers, cfg.ends, cfg.tree and the pair until it is destroyed, and
+ *the buffers of a call until its event.
  */
 #ifndef RF_MEMBER_H
 #define RF_MEMBER_H
@@ -50,11 +50,11 @@
 #include "host/collective/directed.h"
 #include "host/control/client.h"
 #include "host/member/pair.h"
+#include "host/member/tree.h"
 #include "ringfold/ringfold.h"
 
 #define RF_MEMBER_TEXT 512u
 #define RF_MEMBER_NEVER UINT64_MAX
-#define RF_MEMBER_NOBODY UINT32_MAX
 #define RF_MEMBER_GRACE_NS UINT64_C(2000000000)
 /* Limits of a message for the store. */
 #define RF_MEMBER_NAME_MAX 64u
@@ -103,9 +103,11 @@ struct rf_member_cfg {
 	/* the box */
 	struct rf_client_cfg client; /* all except group and rank */
 	uint32_t lease_ms, join_ms;  /* of the JOIN */
-	/* the boxes above the one of these ranks: the chain of the JOIN */
-	unsigned int above;
-	struct rf_ctl_uplink up[RF_CTL_ABOVE_MAX];
+	/*
+	 * NULL: all ranks are at one box. Otherwise they are mirror ranks of a directed group at
+	 * the boxes of this tree; client.box_ip is this rank's.
+	 */
+	const struct rf_member_tree *tree;
 	/* the connections */
 	unsigned int mtu;
 	uint32_t ring_window; /* packets in flight without a box */

@@ -47,3 +47,22 @@ bool rf_member_is_directed(const struct rf_member *m)
 {
 	return rf_member_has_box(m) && (m->cfg.flags & RF_CTL_J_DIRECTED);
 }
+
+unsigned int rf_member_number_here(const struct rf_member *m)
+{
+	return m->cfg.tree ? m->cfg.tree->rank_of[m->cfg.rank] : m->cfg.rank;
+}
+
+unsigned int rf_member_ranks_here(const struct rf_member *m)
+{
+	const struct rf_member_tree *t = m->cfg.tree;
+
+	return t ? t->box[t->box_of[m->cfg.rank]].ranks : m->cfg.ranks;
+}
+
+unsigned int rf_member_rank_here(const struct rf_member *m, unsigned int number)
+{
+	const struct rf_member_tree *t = m->cfg.tree;
+
+	return t ? rf_member_tree_rank(t, m->cfg.ranks, t->box_of[m->cfg.rank], number) : number;
+}

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "host/config/settings.h"
 #include "host/store/store.h"
@@ -79,7 +80,7 @@ bool rf_member_ask_stragglers(struct rf_member *m, uint64_t now)
 	return true;
 }
 
-/* What the box's answer means. */
+/* What the box's answer means. Ranks are numbered as at this rank's own box. */
 struct verdict {
 	uint32_t most;         /* the index that the foremost rank has reached */
 	uint8_t set[16];       /* ranks that have not reached it */
@@ -95,7 +96,7 @@ static struct verdict judge(const struct rf_member *m)
 {
 	const struct rf_ctl_rank *rank = m->straggler.rank;
 	struct verdict v = {.most = rank[0].next};
-	unsigned int ranks = m->cfg.ranks, r;
+	unsigned int ranks = rf_member_ranks_here(m), r;
 	bool unacked;
 
 	for (r = 1; r < ranks; r++) {
@@ -122,13 +123,21 @@ static struct verdict judge(const struct rf_member *m)
 	return v;
 }
 
+/* As a rank of the group. */
+static unsigned int blamed(const struct rf_member *m)
+{
+	unsigned int late = judge(m).blamed;
+
+	return late == RF_MEMBER_NOBODY ? late : rf_member_rank_here(m, late);
+}
+
 /* All ranks' positions are known. */
 static void answered(struct rf_member *m, uint64_t now)
 {
 	unsigned int late;
 
 	m->straggler.answered = now;
-	late = judge(m).blamed;
+	late = blamed(m);
 	if (late == RF_MEMBER_NOBODY)
 		return;
 	m->straggler.awaited = late;
@@ -155,9 +164,9 @@ void rf_member_straggler_poll(struct rf_member *m, uint64_t now)
 	b->ended = page->count && page->rank[0].flags & RF_CTL_RANK_IDLE;
 	if (b->ended)
 		return;
-	for (k = 0; k < page->count && page->first + k < m->cfg.ranks; k++)
+	for (k = 0; k < page->count && page->first + k < rf_member_ranks_here(m); k++)
 		b->rank[page->first + k] = page->rank[k];
-	if (page->count && page->first + k < m->cfg.ranks)
+	if (page->count && page->first + k < rf_member_ranks_here(m))
 		ask_page(m, page->first + k, now);
 	else
 		answered(m, now);
@@ -174,7 +183,7 @@ static bool has_answered(const struct rf_straggler_query *b, uint64_t now)
 
 unsigned int rf_member_straggler(const struct rf_member *m, uint64_t now)
 {
-	return has_answered(&m->straggler, now) ? judge(m).blamed : RF_MEMBER_NOBODY;
+	return has_answered(&m->straggler, now) ? blamed(m) : RF_MEMBER_NOBODY;
 }
 
 unsigned int rf_member_last_straggler(const struct rf_member *m, uint64_t now)
@@ -198,13 +207,17 @@ uint64_t rf_member_ask_due(const struct rf_member *m)
 }
 
 /* One rank that the box waits for: what is missing, and when its process was last heard from. */
-static void add_rank(struct line *l, const struct rf_member *m, unsigned int r, uint32_t most,
+static void add_rank(struct line *l, const struct rf_member *m, unsigned int number, uint32_t most,
 		     uint64_t now)
 {
-	const struct rf_ctl_rank *k = &m->straggler.rank[r];
+	const struct rf_ctl_rank *k = &m->straggler.rank[number];
 	uint64_t age = k->age_ms + (now - m->straggler.answered) / RF_MEMBER_MS;
+	unsigned int r = rf_member_rank_here(m, number);
 
-	add(l, "rank %u: ", r);
+	if (r == RF_MEMBER_NOBODY)
+		add(l, "the box below that is its rank %u: ", number);
+	else
+		add(l, "rank %u: ", r);
 	if (k->flags & RF_CTL_RANK_GONE)
 		add(l, "its lease has expired, ");
 	else if (k->flags & RF_CTL_RANK_LEFT)
@@ -213,15 +226,34 @@ static void add_rank(struct line *l, const struct rf_member *m, unsigned int r, 
 	    most & INDEX_MASK, (unsigned long long)age);
 }
 
+/* Which ranks of the group are in a set of numbers at the box. Returns how many. */
+static unsigned int late_ranks(const struct rf_member *m, const uint8_t set[16], uint8_t late[16])
+{
+	unsigned int count = 0;
+
+	memset(late, 0, 16);
+	for (unsigned int i = 0; i < rf_member_ranks_here(m); i++) {
+		unsigned int r = rf_member_rank_here(m, i);
+
+		if (r == RF_MEMBER_NOBODY || !(set[i / 8] >> (i % 8) & 1u))
+			continue;
+		late[r / 8] |= (uint8_t)(1u << (r % 8));
+		count++;
+	}
+	return count;
+}
+
 /* No rank is late with its packets: names the rank that has not acknowledged its results. */
 static void add_delivery(struct line *l, const struct rf_member *m, const struct verdict *v)
 {
 	const struct rf_ctl_rank *k = &m->straggler.rank[v->sender];
 
-	if (v->delivery)
+	if (!v->delivery && m->cfg.tree && m->cfg.tree->boxes > 1)
+		add(l, "; no rank at this box is late: it waits for other boxes");
+	else if (v->delivery)
 		add(l, "; the box has %s, and waits for rank %u to acknowledge result %u of %u",
-		    v->count ? "sent its results" : "the packets of all ranks", v->receiver,
-		    k->una & INDEX_MASK, k->sent & INDEX_MASK);
+		    v->count ? "sent its results" : "the packets of all ranks",
+		    rf_member_rank_here(m, v->receiver), k->una & INDEX_MASK, k->sent & INDEX_MASK);
 	else
 		add(l, "; the box has delivered everything it has received: no rank is late");
 }
@@ -231,8 +263,9 @@ void rf_member_stragglers_text(const struct rf_member *m, uint64_t now, char *te
 	const struct rf_straggler_query *b = &m->straggler;
 	struct line l = {text, room, 0};
 	char ranks[200], ip[16];
-	unsigned int r, named = 0;
 	struct verdict v;
+	unsigned int r, named = 0;
+	uint8_t late[sizeof(v.set)];
 
 	text[0] = '\0';
 	if (!m->have_client || !b->asked)
@@ -259,8 +292,10 @@ void rf_member_stragglers_text(const struct rf_member *m, uint64_t now, char *te
 		add_delivery(&l, m, &v);
 		return;
 	}
-	add(&l, "; the box waits for %s (", rf_store_ranks_text(v.set, ranks, sizeof(ranks)));
-	for (r = 0; r < m->cfg.ranks && named < RANKS_NAMED; r++) {
+	add(&l, "; the box waits for %s (",
+	    late_ranks(m, v.set, late) ? rf_store_ranks_text(late, ranks, sizeof(ranks))
+				       : "other boxes");
+	for (r = 0; r < rf_member_ranks_here(m) && named < RANKS_NAMED; r++) {
 		if (!(v.set[r / 8] >> (r % 8) & 1u))
 			continue;
 		add(&l, "%s", named++ ? "; " : "");

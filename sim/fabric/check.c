@@ -134,12 +134,9 @@ static int make_reference(struct rf_check *c, const struct rf_place *places, uns
 {
 	char *inputs[RF_FABRIC_RANKS] = {NULL};
 	size_t bytes = bytes_of(call);
-	unsigned ranks = c->tree ? c->cfg->ranks : rf_fabric_size(c->cfg);
+	unsigned ranks = rf_fabric_size(c->cfg);
 	int err = -1;
 
-	/* All groups of a tree have the same sum. */
-	if (c->tree)
-		first = 0;
 	if (has_reference(c, first, key, call))
 		return 0;
 	free(c->expect);

@@ -80,12 +80,8 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 	    (c->plain || c->transparent || c->fallback != RF_FALLBACK_NONE))
 		return "mirror connections and directed groups: expected no foreign endpoints, not "
 		       "transparent, no fallback";
-	if (c->leaves > RF_FABRIC_LEAVES)
-		return "boxes: expected at most 8 below one";
-	if (c->leaves && (c->groups != c->leaves || !c->mirror || !c->directed || c->store ||
-			  c->router || c->pcapng_dir || c->timeline || c->start_index))
-		return "a tree of boxes: expected a group at each, mirror connections, directed "
-		       "groups, no store, no router, no captures";
+	if (rf_tree_refuse(c))
+		return rf_tree_refuse(c);
 	if (c->router && !c->mirror)
 		return "a router: expected mirror connections";
 	for (unsigned r = 0; r < c->ranks; r++)
@@ -200,7 +196,7 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 	if (!f->hosts || !f->peers || !f->mirrors || !f->check || rf_stores_create(f) != 0 ||
 	    open_traces(f, why, room) != 0)
 		return -1;
-	while (box && f->box_count <= cfg->leaves) {
+	while (box && f->box_count < rf_fabric_boxes(cfg)) {
 		struct rf_box *b = rf_box_create(f, f->box_count, why, room);
 
 		if (!b)
@@ -208,8 +204,10 @@ static int make_parts(struct rf_fabric *f, char *why, size_t room)
 		f->boxes[f->box_count++] = b;
 		f->box = f->boxes[0];
 	}
-	if (cfg->leaves)
+	if (cfg->leaves) {
+		rf_tree_describe(cfg, &f->tree);
 		rf_check_tree(f->check, f);
+	}
 	for (unsigned r = 0; r < cfg->ranks; r++) {
 		if (box && cfg->port_of_rank[r] >= cfg->ports)
 			cfg->port_of_rank[r] = (uint8_t)(r % cfg->ports);

@@ -32,7 +32,9 @@
 #define RF_FABRIC_RANKS 512u
 #define RF_FABRIC_GROUP_RANKS 128u
 #define RF_FABRIC_PORTS 8u
-#define RF_FABRIC_LEAVES 8u
+#define RF_FABRIC_LEAVES 16u
+#define RF_FABRIC_MIDDLE 2u
+#define RF_FABRIC_BOXES 32u
 #define RF_NEVER UINT64_MAX
 #define RF_NOBODY UINT32_MAX
 #define RF_USEC UINT64_C(1000)
@@ -84,12 +86,13 @@ struct rf_fabric_cfg {
 	unsigned cpu_khz;             /* ... which executes one instruction per clock */
 	uint64_t hold_ms;             /* hold time of the box after power-on and reset */
 	/*
-	 * A tree of boxes of this shape: one below for each group, and one more above them, to
-	 * which they have uplinks. All groups together are then one group of one job. Needs the
-	 * model, mirror connections and directed groups; not with a store, captures or a router. 0:
-	 * one box.
+	 * A tree of boxes of this shape: the leaves, each with an equal part of the ranks; levels
+	 * in the middle, from below, each with an equal part of the boxes of the level before; and
+	 * one box at the top. All ranks are one group. Needs the model, mirror connections and
+	 * directed groups; not with a store, captures or a router. 0: one box; no such level.
 	 */
 	unsigned leaves;
+	unsigned middle[RF_FABRIC_MIDDLE];
 	/* Hosts and network. */
 	unsigned ranks;
 	unsigned groups; /* number of groups of equal size into which the ranks are divided; 0: one
@@ -366,7 +369,14 @@ bool rf_fabric_good(const struct rf_fabric *f);
  * simulated time.
  */
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter);
-/* The native firmware of a box of a tree (the one above has number cfg.leaves), or NULL. */
+/*
+ * Boxes of a tree: the leaves have the first numbers, then each level above, and the box at the
+ * top the last one.
+ */
+unsigned rf_fabric_boxes(const struct rf_fabric_cfg *cfg);
+/* The box above one; RF_NOBODY: none. */
+unsigned rf_fabric_parent(const struct rf_fabric_cfg *cfg, unsigned box);
+/* The native firmware of a box of a tree, or NULL. */
 const struct rf_fw *rf_fabric_firmware(const struct rf_fabric *f, unsigned box);
 /* Changes that take effect immediately. */
 void rf_fabric_crash(struct rf_fabric *f, unsigned rank);
@@ -448,7 +458,7 @@ uint64_t rf_fabric_wire_free(struct rf_fabric *f, unsigned rank);
  * box 10.0.255.254. */
 uint32_t rf_fabric_ip(unsigned rank);
 uint32_t rf_fabric_box_ip(void);
-/* Of the boxes of a tree; box 0 has the one above. */
+/* Of the boxes of a tree; box 0 has the address above. */
 uint32_t rf_fabric_tree_ip(unsigned box);
 uint32_t rf_fabric_router_ip(void);
 

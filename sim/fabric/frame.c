@@ -24,7 +24,7 @@ uint32_t rf_fabric_tree_ip(unsigned box)
 
 uint32_t rf_fabric_box_of(const struct rf_fabric_cfg *c, unsigned rank)
 {
-	return rf_fabric_tree_ip(c->leaves ? rank / rf_fabric_size(c) : 0);
+	return rf_fabric_tree_ip(c->leaves ? rank / (c->ranks / c->leaves) : 0);
 }
 
 struct rf_frame *rf_frame_new(struct rf_fabric *f, const uint8_t *data, size_t len)

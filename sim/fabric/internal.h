@@ -60,10 +60,11 @@ struct rf_fabric {
 	bool *mirrors;                /* whether they have mirror connections */
 	struct rf_job_store *stores;  /* of each group */
 	struct rf_box *box;           /* of a tree: number 0 */
-	struct rf_box *boxes[RF_FABRIC_LEAVES + 1];
+	struct rf_box *boxes[RF_FABRIC_BOXES];
 	unsigned box_count;
-	struct rf_place above[RF_FABRIC_LEAVES]; /* of the boxes below, at the one above */
-	bool above_known[RF_FABRIC_LEAVES];
+	struct rf_member_tree tree;             /* of the boxes; its box 0 is the last one here */
+	struct rf_place above[RF_FABRIC_BOXES]; /* of each box at the one above */
+	bool above_known[RF_FABRIC_BOXES];
 	struct rf_check *check;
 	struct rf_pcapng *trace_hosts;
 	struct rf_pcapng *trace_box;
@@ -114,7 +115,7 @@ static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 /* Ports of all boxes together. */
 static inline unsigned rf_fabric_box_ports(const struct rf_fabric *f)
 {
-	return f->cfg.ports * (f->cfg.leaves ? f->cfg.leaves + 1 : 1);
+	return f->cfg.ports * rf_fabric_boxes(&f->cfg);
 }
 
 /* frame.c: the address of the box of a rank. */
@@ -200,6 +201,13 @@ uint32_t rf_box_read(struct rf_box *b, uint32_t addr);
 /* Adds its figures. */
 void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s);
 const struct rf_fw *rf_box_fw(const struct rf_box *b);
+
+/* tree_shape.c */
+/* NULL, or why the shape of a tree is wrong. */
+const char *rf_tree_refuse(const struct rf_fabric_cfg *c);
+/* The number of a box in struct rf_member_tree and struct rf_order, where the top is 0. */
+unsigned rf_tree_number(const struct rf_fabric_cfg *c, unsigned box);
+void rf_tree_describe(const struct rf_fabric_cfg *c, struct rf_member_tree *t);
 
 /* tree.c */
 /* The sum of all ranks of a tree, from their operands: box by box. -1: no box knows the places. */

@@ -71,7 +71,7 @@ static struct rf_client_cfg client_cfg(const struct rf_host *h)
 				  .box_ip = rf_fabric_box_of(cfg, h->rank),
 				  .via_ip = cfg->router ? rf_fabric_router_ip() : 0,
 				  .vlan = cfg->vlan ? RF_HOST_VLAN_TCI : RF_CTL_NO_VLAN,
-				  .job = JOB + (cfg->leaves ? 0 : h->rank / rf_fabric_size(cfg)),
+				  .job = JOB + h->rank / rf_fabric_size(cfg),
 				  .token = rf_rng_next(&rng) | 1,
 				  .answer_ns = cfg->answer_ns};
 
@@ -89,11 +89,7 @@ struct rf_member_cfg rf_host_member_cfg(const struct rf_host *h)
 	bool known = cfg->type <= RF_ARITH_INT32 && cfg->op <= RF_ARITH_MAX;
 
 	return (struct rf_member_cfg){
-		.above = cfg->leaves ? 1 : 0,
-		.up = {{.ip = rf_fabric_tree_ip(cfg->leaves),
-			.rank = (uint16_t)(first / rf_fabric_size(cfg)),
-			.ranks = (uint16_t)cfg->leaves,
-			.port = RF_CTL_NO_PORT}},
+		.tree = cfg->leaves ? &h->f->tree : NULL,
 		.rank = h->rank - first,
 		.ranks = rf_fabric_size(cfg),
 		.peers = h->f->peers + first,

@@ -5,6 +5,8 @@
 #include "host/collective/arith.h"
 #include "sim/fabric/host.h"
 
+/* ---- boxes ---- */
+
 void rf_fabric_tree_reset(struct rf_fabric *f, unsigned box)
 {
 	rf_box_reset(f->boxes[box]);
@@ -15,10 +17,12 @@ const struct rf_fw *rf_fabric_firmware(const struct rf_fabric *f, unsigned box)
 	return box < f->box_count ? rf_box_fw(f->boxes[box]) : NULL;
 }
 
-/* Where a box below is a rank of the one above. False: none there; then that of before stands. */
-static bool place_above(const struct rf_fabric *f, unsigned leaf, struct rf_place *at)
+/* ---- sums ---- */
+
+/* Where a box is a rank of the one above. False: none there now. */
+static bool place_above(const struct rf_fabric *f, unsigned box, struct rf_place *at)
 {
-	const struct rf_fw *fw = rf_fabric_firmware(f, f->cfg.leaves);
+	const struct rf_fw *fw = rf_fabric_firmware(f, rf_fabric_parent(&f->cfg, box));
 
 	for (unsigned i = 0; fw && i < fw->records; i++) {
 		const struct rf_fw_group *g = &fw->group[i];
@@ -27,7 +31,7 @@ static bool place_above(const struct rf_fabric *f, unsigned leaf, struct rf_plac
 		     k = fw->member[k].next) {
 			const struct rf_fw_member *m = &fw->member[k];
 
-			if (m->rank != leaf)
+			if (m->rank != f->tree.box[rf_tree_number(&f->cfg, box)].rank)
 				continue;
 			*at = (struct rf_place){.port = m->port, .lane = m->lane};
 			return true;
@@ -36,26 +40,44 @@ static bool place_above(const struct rf_fabric *f, unsigned leaf, struct rf_plac
 	return false;
 }
 
+/* The order in which the tree adds. False: some box has not given all places. */
+static bool tree_order(struct rf_fabric *f, struct rf_order *o)
+{
+	*o = (struct rf_order)RF_ORDER_INIT;
+	o->schedule = RF_SCHEDULE_BOX;
+	o->ranks = f->cfg.ranks;
+	o->mtu = f->cfg.mtu;
+	o->boxes = f->tree.boxes;
+	for (unsigned r = 0; r < o->ranks; r++) {
+		if (!f->hosts[r]->places)
+			return false;
+		o->box[r] = f->tree.box_of[r];
+		o->place[r].port = f->hosts[r]->places[r].port;
+		o->place[r].lane = f->hosts[r]->places[r].lane;
+	}
+	for (unsigned b = 0; b + 1 < f->box_count; b++) {
+		unsigned k = rf_tree_number(&f->cfg, b);
+
+		/* It keeps the last known one when the group has ended. */
+		f->above_known[b] |= place_above(f, b, &f->above[b]);
+		if (!f->above_known[b])
+			return false;
+		o->above[k].parent = f->tree.box[k].parent;
+		o->above[k].place.port = f->above[b].port;
+		o->above[k].place.lane = f->above[b].lane;
+	}
+	return true;
+}
+
 int rf_tree_sum(struct rf_fabric *f, const struct rf_fabric_call *call, char *const *inputs,
 		void *out)
 {
-	const void *partial[RF_FABRIC_LEAVES];
-	unsigned size = rf_fabric_size(&f->cfg);
+	struct rf_order o;
 
-	for (unsigned b = 0; b < f->cfg.leaves; b++) {
-		const struct rf_place *places = f->hosts[b * size]->places;
-		const void *in[RF_FABRIC_GROUP_RANKS];
-
-		for (unsigned r = 0; r < size; r++)
-			in[r] = inputs[b * size + r];
-		/* The partial sum takes the place of the first operand. */
-		partial[b] = inputs[b * size];
-		f->above_known[b] |= place_above(f, b, &f->above[b]);
-		if (!places || !f->above_known[b] ||
-		    rf_order_reduce(call->type, call->op, size, places, in, inputs[b * size],
-				    (size_t)call->count) != 0)
-			return -1;
-	}
-	return rf_order_reduce(call->type, call->op, f->cfg.leaves, f->above, partial, out,
-			       (size_t)call->count);
+	if (!tree_order(f, &o))
+		return -1;
+	return rf_order_apply(&o, (enum rf_type)call->type, (enum rf_op)call->op,
+			      (const void *const *)inputs, out, (size_t)call->count) == RF_OK
+		       ? 0
+		       : -1;
 }

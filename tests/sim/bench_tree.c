@@ -1,6 +1,6 @@
 /*
- * The rate of all-reduces over two levels of boxes (model) with the real firmware, in virtual time:
- * leaves of three ranks under one box, links of 100 Gb/s and 1 us. Every result is compared.
+ * The rate of all-reduces over two and three levels of boxes (model) with the real firmware, in
+ * virtual time: leaves of three ranks, links of 100 Gb/s and 1 us. Every result is compared.
  *
  *	bench_tree FILE [MEGABYTES]
  *
@@ -31,7 +31,7 @@ static uint64_t run(const struct rf_fabric_cfg *c, uint64_t count)
 		fprintf(stderr, "bench_tree: %s\n", why);
 		return 0;
 	}
-	if (rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, 300) != 0 ||
+	if (rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, 25 * c->ranks) != 0 ||
 	    rf_fabric_all(f, RF_STEP_WAIT, 0) != 0 || rf_fabric_all(f, RF_STEP_BARRIER, 0) != 0 ||
 	    rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, count) != 0 ||
 	    rf_fabric_all(f, RF_STEP_LEAVE, 0) != 0 || rf_fabric_run(f, 10 * RF_SEC) != 1 ||
@@ -44,9 +44,11 @@ static uint64_t run(const struct rf_fabric_cfg *c, uint64_t count)
 	return ns;
 }
 
-static void rate(unsigned leaves, unsigned mtu, unsigned megabytes)
+/* middle: boxes between the leaves and the top; 0: none. */
+static void rate(unsigned leaves, unsigned middle, unsigned mtu, unsigned megabytes)
 {
-	uint64_t count = ((uint64_t)megabytes << 20) / 4 / RANKS * RANKS, ns;
+	unsigned ranks = RANKS * leaves;
+	uint64_t count = ((uint64_t)megabytes << 20) / 4 / ranks * ranks, ns;
 	double framing = (double)mtu / (FRAME(mtu) + RF_WIRE_OVERHEAD), share;
 	struct rf_fabric_cfg c;
 	char name[120];
@@ -54,22 +56,25 @@ static void rate(unsigned leaves, unsigned mtu, unsigned megabytes)
 
 	rf_fabric_cfg_init(&c);
 	c.engine = rf_model_engine();
-	c.leaves = c.groups = leaves;
-	c.ranks = RANKS * leaves;
+	c.leaves = leaves;
+	c.middle[0] = middle;
+	c.ranks = ranks;
 	c.mirror = c.directed = true;
 	c.lanes = 2;
 	c.rate = RATE;
 	c.mtu = mtu;
-	c.slots = mtu > 1024 ? 128 : 512;
+	/* What is on the way over three levels needs more slots than 512. */
+	c.wide = middle != 0;
+	c.slots = middle ? 1024 : 512;
 	ns = run(&c, count);
 	failed |= ns == 0;
 	if (ns == 0)
 		return;
 	share = 100.0 * (double)count * 32 / (double)ns / (RATE * 1e-9) / framing;
 	snprintf(name, sizeof(name),
-		 "model, %u leaves of %u ranks, %u MB, MTU %u: part of the "
+		 "model, %u levels, %u leaves of %u ranks, S %u, %u MB, MTU %u: part of the "
 		 "framing limit",
-		 leaves, RANKS, megabytes, mtu);
+		 middle ? 3 : 2, leaves, RANKS, c.slots, megabytes, mtu);
 	o = json_pack("{ss ss sf ss sf sb sb}", "group", "tree", "name", name, "value", share,
 		      "unit", "%", "limit", 97.0, "must", true, "ok", share >= 97);
 	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
@@ -94,8 +99,9 @@ int main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
-	rate(2, 1024, megabytes);
-	rate(4, 1024, megabytes);
+	rate(2, 0, 1024, megabytes);
+	rate(4, 0, 1024, megabytes);
+	rate(4, 2, 1024, megabytes);
 	if (fclose(out) != 0 || failed)
 		return 1;
 	return missed ? 4 : 0;

@@ -1,7 +1,7 @@
 /*
- * Boxes below one more, each with its real firmware and three ranks, in virtual time: JOIN,
- * all-reduces on the real transport with every bit compared, loss on every link, leaving, a box
- * that is reset, and the rate against that of the links.
+ * Trees of boxes of two and three levels, each box with its real firmware, each leaf with three
+ * ranks, in virtual time: JOIN, collectives on the real transport with every bit compared, loss on
+ * every link, leaving, and a box that is reset, at each level.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "host/config/settings.h"
 #include "rf_regs.h"
 #include "tests/sim/fabric_open.h"
 
@@ -20,13 +21,22 @@ static struct rf_fabric_cfg cfg_of(unsigned leaves, unsigned ranks)
 
 	rf_fabric_cfg_init(&c);
 	c.engine = rf_model_engine();
-	c.leaves = c.groups = leaves;
+	c.leaves = leaves;
 	c.ranks = leaves * ranks;
 	c.ports = 4;
 	c.lanes = 2;
 	c.mirror = c.directed = true;
 	c.slots = 64;
 	c.mtu = 256;
+	return c;
+}
+
+/* 2 x 2 x 3 ranks: boxes 0 to 3, above them 4 and 5, at the top 6. */
+static struct rf_fabric_cfg three_levels(void)
+{
+	struct rf_fabric_cfg c = cfg_of(4, 3);
+
+	c.middle[0] = 2;
 	return c;
 }
 
@@ -56,12 +66,49 @@ static struct rf_fabric_stats finish(struct rf_fabric *f, unsigned ranks)
 	return s;
 }
 
-/* Every type that adds, two and four boxes below. */
+static void shapes(void **state)
+{
+	struct rf_fabric_cfg c = three_levels();
+	const char *why = "tree";
+	struct rf_fabric *f;
+	char text[200];
+
+	(void)state;
+	assert_int_equal(rf_fabric_boxes(&c), 7);
+	assert_int_equal(rf_fabric_parent(&c, 0), 4);
+	assert_int_equal(rf_fabric_parent(&c, 1), 4);
+	assert_int_equal(rf_fabric_parent(&c, 3), 5);
+	assert_int_equal(rf_fabric_parent(&c, 4), 6);
+	assert_int_equal(rf_fabric_parent(&c, 5), 6);
+	assert_int_equal(rf_fabric_parent(&c, 6), RF_NOBODY);
+	c.leaves = 16;
+	c.ranks = 16;
+	c.middle[0] = 8;
+	c.middle[1] = 2;
+	assert_int_equal(rf_fabric_boxes(&c), 27);
+	assert_int_equal(rf_fabric_parent(&c, 15), 23);
+	assert_int_equal(rf_fabric_parent(&c, 19), 24);
+	assert_int_equal(rf_fabric_parent(&c, 20), 25);
+	assert_int_equal(rf_fabric_parent(&c, 25), 26);
+	c.middle[1] = 3; /* 8 boxes cannot be divided by 3 */
+	assert_int_equal(rf_fabric_create(&c, &f, text, sizeof(text)), -1);
+	assert_non_null(strstr(text, why));
+	c = three_levels();
+	c.middle[0] = 4; /* no fewer than below */
+	assert_int_equal(rf_fabric_create(&c, &f, text, sizeof(text)), -1);
+	assert_non_null(strstr(text, why));
+	c = three_levels();
+	c.ranks = 11;
+	assert_int_equal(rf_fabric_create(&c, &f, text, sizeof(text)), -1);
+	assert_non_null(strstr(text, why));
+}
+
+/* Every type that adds: two boxes below one, four below one, four below two below one. */
 static void sums(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < RF_ARITH_TYPES; t++) {
-		struct rf_fabric_cfg c = cfg_of(t % 2 ? 4 : 2, 3);
+		struct rf_fabric_cfg c = t % 3 == 2 ? three_levels() : cfg_of(t % 3 ? 4 : 2, 3);
 		struct rf_fabric *f;
 
 		c.type = (enum rf_arith_type)t;
@@ -70,8 +117,32 @@ static void sums(void **state)
 		f = open_fabric(&c);
 		for (unsigned k = 0; k < 4; k++)
 			assert_int_equal(
-				rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, 3 + 3000 * k),
+				rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, 12 + 3000 * k),
 				0);
+		finish(f, c.ranks);
+	}
+}
+
+/* Every collective, with blocks of all ranks of the tree, each type and operation in turn. */
+static void collectives(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 2; n++) {
+		struct rf_fabric_cfg c = n ? three_levels() : cfg_of(2, 3);
+		struct rf_fabric *f = open_fabric(&c);
+
+		for (unsigned k = 0; k < 40; k++) {
+			struct rf_fabric_call call = {
+				.kind = (enum rf_collective_kind)(1 + k % 8),
+				.type = (enum rf_arith_type)(k % RF_ARITH_TYPES),
+				.op = (enum rf_arith_op)(k / 8 % 3),
+				.root = k % c.ranks,
+				.count =
+					1 + k % 8 == RF_SCHEDULE_BARRIER ? 0 : 12 + 1200 * (k / 8)};
+
+			for (unsigned r = 0; r < c.ranks; r++)
+				assert_int_equal(rf_fabric_call(f, r, &call), 0);
+		}
 		finish(f, c.ranks);
 	}
 }
@@ -96,8 +167,8 @@ static void flipped(void **state)
 static void with_loss(void **state)
 {
 	(void)state;
-	for (unsigned seed = 1; seed <= 4; seed++) {
-		struct rf_fabric_cfg c = cfg_of(2, 3);
+	for (unsigned seed = 1; seed <= 6; seed++) {
+		struct rf_fabric_cfg c = seed > 4 ? three_levels() : cfg_of(2, 3);
 		struct rf_fabric *f;
 
 		c.selective = seed % 2;
@@ -117,15 +188,37 @@ static bool under_way(void *f)
 	return rf_fabric_rank(f, 0)->done > 0;
 }
 
-/* The box above, or one below, loses everything in the middle: all ranks hear that it was that box.
+/* Whether a rank is at a box or below it. */
+static bool is_below(const struct rf_fabric_cfg *c, unsigned rank, unsigned box)
+{
+	unsigned b = rank / (c->ranks / c->leaves);
+
+	while (b != box && b != RF_NOBODY)
+		b = rf_fabric_parent(c, b);
+	return b == box;
+}
+
+static void ip_text(char text[80], const char *before, uint32_t ip, const char *after)
+{
+	char address[16];
+
+	snprintf(text, 80, "%s%s%s", before, rf_ip_text(ip, address), after);
+}
+
+/*
+ * A box loses everything while calls are under way. Ranks at it or below it hear that it was reset.
+ * To the box above it is a rank that is silent: the other ranks hear that box's address.
  */
 static void reset_box(void **state)
 {
 	(void)state;
-	for (unsigned box = 1; box < 3; box++) {
-		struct rf_fabric_cfg c = cfg_of(2, 3);
+	for (unsigned n = 0; n < 5; n++) {
+		/* of two levels: a leaf, the top; of three: a leaf, one above it, the top */
+		struct rf_fabric_cfg c = n < 2 ? cfg_of(2, 3) : three_levels();
+		unsigned box = (const unsigned[]){1, 2, 1, 4, 6}[n];
+		unsigned above = rf_fabric_parent(&c, box);
 		struct rf_fabric *f;
-		char name[80];
+		char was_reset[80], silent[80];
 
 		c.lease_ms = 1000;
 		f = open_fabric(&c);
@@ -134,10 +227,9 @@ static void reset_box(void **state)
 					 0);
 		assert_int_equal(rf_fabric_run_until(f, 10 * RF_SEC, under_way, f), 0);
 		rf_fabric_tree_reset(f, box);
-		/* A box below is silent as a rank; the one above was reset. */
-		snprintf(name, sizeof(name),
-			 box == 2 ? "the box 10.0.%u.%u was reset" : ", at the box 10.0.%u.%u",
-			 rf_fabric_tree_ip(2) >> 8 & 255u, rf_fabric_tree_ip(2) & 255u);
+		ip_text(was_reset, "the box ", rf_fabric_tree_ip(box), " was reset");
+		ip_text(silent, "at the box ", rf_fabric_tree_ip(above == RF_NOBODY ? box : above),
+			"");
 		if (rf_fabric_run(f, 100 * RF_SEC) != 1)
 			fail_msg("%s", rf_fabric_why(f));
 		for (unsigned r = 0; r < c.ranks; r++) {
@@ -148,8 +240,9 @@ static void reset_box(void **state)
 				print_ranks(f, c.ranks);
 				fail();
 			}
-			/* Ranks of the box below that was reset hear it from itself. */
-			if ((box == 2 || r < 3) && !strstr(k->text, name)) {
+			if (!strstr(k->text, r / 3 == box           ? "the box was reset"
+					     : is_below(&c, r, box) ? was_reset
+								    : silent)) {
 				print_ranks(f, c.ranks);
 				fail();
 			}
@@ -164,10 +257,9 @@ static void reset_box(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),
-		cmocka_unit_test(flipped),
-		cmocka_unit_test(with_loss),
-		cmocka_unit_test(reset_box),
+		cmocka_unit_test(shapes),      cmocka_unit_test(sums),
+		cmocka_unit_test(collectives), cmocka_unit_test(flipped),
+		cmocka_unit_test(with_loss),   cmocka_unit_test(reset_box),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

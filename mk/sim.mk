@@ -21,7 +21,7 @@ SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trac
 FABRIC_LIBS   := rf-fabric rf-member client collective roce $(SIM_BOX_LIBS) rf-store rf-config rfproto
 FABRIC_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm
 $(eval $(call c_lib,rf-fabric,$(addprefix sim/fabric/,event.c ranks.c frame.c tree_shape.c link.c router.c timeline.c check.c check_hosts.c wake.c nic.c store.c result.c member.c end.c resume.c job.c program.c host.c box.c create.c nonsense.c fabric.c leak.c tree.c plan.c plan_form.c plan_run.c plan_judge.c world.c world_net.c world_box.c world_host.c world_check.c)))
-$(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c tools/sim_collective.c tools/sim_report.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_prog,ringfold-sim,tools/ringfold-sim.c tools/sim_options.c tools/sim_collective.c tools/sim_tree.c tools/sim_report.c,rf-opt $(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_sums,tests/sim/fabric_sums.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_sums))
 $(eval $(call test,fabric_sums,PYTHON=$(PYTHON) tests/sim/judged.sh $(BUILD)/tests/fabric_sums,$(BUILD)/tests/fabric_sums))
 $(eval $(call c_test,world,tests/sim/world.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))

@@ -13,6 +13,7 @@ struct sim_settings {
 	const char *op;
 	const char *pcapng;
 	const char *wave;
+	const char *tree; /* its shape, or NULL */
 	unsigned ports;
 	uint64_t size;
 	unsigned iterations;
@@ -41,6 +42,17 @@ struct sim_result {
 	bool interrupted;
 	struct rf_fabric_stats stats;
 };
+
+/* As rf_opt_parse(). */
+int sim_parse(struct sim_settings *s, int argc, char **argv);
+
+/*
+ * Takes over the shape of a tree of boxes, and what follows from it. Returns 0, or -1 with a
+ * message.
+ */
+int sim_tree_settle(struct sim_settings *s);
+/* Places that the box with the most of them needs, its uplink included. */
+unsigned sim_tree_places(const struct rf_fabric_cfg *c);
 
 void sim_print_table(const struct sim_settings *s, const struct rf_fabric *f,
 		     const struct sim_result *r);

@@ -12,9 +12,12 @@ static const char *const counter_names[] = {
 #undef NAME
 };
 
-void sim_print_counters(const struct sim_settings *s, struct rf_fabric *f)
+static void print_box(const struct sim_settings *s, struct rf_fabric *f, unsigned box)
 {
-	printf("\n%-16s", "box port");
+	if (s->tree)
+		printf("\nbox %-3u port    ", box);
+	else
+		printf("\n%-16s", "box port");
 	for (unsigned p = 0; p < s->cfg.ports; p++)
 		printf(" %10u", p);
 	putchar('\n');
@@ -23,7 +26,7 @@ void sim_print_counters(const struct sim_settings *s, struct rf_fabric *f)
 		uint32_t any = 0;
 
 		for (unsigned p = 0; p < s->cfg.ports; p++)
-			any |= value[p] = rf_fabric_counter(f, p, n);
+			any |= value[p] = rf_fabric_tree_counter(f, box, p, n);
 		if (!any)
 			continue;
 		printf("%-16s", counter_names[n]);
@@ -33,7 +36,13 @@ void sim_print_counters(const struct sim_settings *s, struct rf_fabric *f)
 	}
 }
 
-static json_t *json_counters(const struct sim_settings *s, struct rf_fabric *f)
+void sim_print_counters(const struct sim_settings *s, struct rf_fabric *f)
+{
+	for (unsigned b = 0; b < (s->tree ? rf_fabric_boxes(&s->cfg) : 1); b++)
+		print_box(s, f, b);
+}
+
+static json_t *json_counters(const struct sim_settings *s, struct rf_fabric *f, unsigned box)
 {
 	json_t *all = json_array();
 
@@ -42,10 +51,27 @@ static json_t *json_counters(const struct sim_settings *s, struct rf_fabric *f)
 
 		for (unsigned n = 0; n < RF_CNT_COUNT; n++)
 			json_object_set_new(o, counter_names[n],
-					    json_integer(rf_fabric_counter(f, p, n)));
+					    json_integer(rf_fabric_tree_counter(f, box, p, n)));
 		json_array_append_new(all, o);
 	}
 	return all;
+}
+
+/* Boxes from the bottom to the top: which is above, and the counters of each port. */
+static void add_tree(const struct sim_settings *s, struct rf_fabric *f, json_t *o)
+{
+	json_t *boxes = json_array();
+
+	for (unsigned b = 0; b < rf_fabric_boxes(&s->cfg); b++) {
+		unsigned above = rf_fabric_parent(&s->cfg, b);
+		json_t *box = json_pack("{so}", "ports", json_counters(s, f, b));
+
+		if (above != RF_NOBODY)
+			json_object_set_new(box, "above", json_integer(above));
+		json_array_append_new(boxes, box);
+	}
+	json_object_set_new(o, "tree", json_string(s->tree));
+	json_object_set_new(o, "boxes", boxes);
 }
 
 /* The completed all-reduces. */
@@ -83,8 +109,10 @@ void sim_print_table(const struct sim_settings *s, const struct rf_fabric *f,
 	       t->frames_lost, t->frames_duplicated, t->frames_reordered, t->frames_corrupted,
 	       t->frames_bad_fcs, t->rule_hits, t->switch_dropped);
 	if (s->cfg.schedule != RF_RUN_RING) {
-		printf("box      %" PRIu64 " cycles, %" PRIu64 " evaluated", t->cycles,
-		       t->cycles_evaluated);
+		if (s->tree)
+			printf("tree     %s: %u boxes\n", s->tree, rf_fabric_boxes(&s->cfg));
+		printf("%-8s %" PRIu64 " cycles, %" PRIu64 " evaluated", s->tree ? "boxes" : "box",
+		       t->cycles, t->cycles_evaluated);
 		if (t->engine_seconds > 0)
 			printf(" (%.0f per second of CPU)",
 			       (double)t->cycles_evaluated / t->engine_seconds);
@@ -144,7 +172,10 @@ void sim_print_json(const struct sim_settings *s, struct rf_fabric *f, const str
 		json_object_set_new(o, "steering", json_string(s->collective.steering));
 	if (s->cfg.directed)
 		json_object_set_new(o, "collective", json_string(s->collective.name));
-	json_object_set_new(o, "box", json_counters(s, f));
+	if (s->tree)
+		add_tree(s, f, o);
+	else
+		json_object_set_new(o, "box", json_counters(s, f, 0));
 	json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	putchar('\n');
 	json_decref(o);

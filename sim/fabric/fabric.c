@@ -234,7 +234,7 @@ int rf_fabric_call(struct rf_fabric *f, unsigned rank, const struct rf_fabric_ca
 	unsigned size = rf_fabric_size(&f->cfg);
 
 	if (!rf_fabric_is_directed(&f->cfg, rank) || !rf_schedule_name(call->kind) ||
-	    call->root >= size || call->count % size != 0 ||
+	    call->root >= size || (rf_schedule_has_blocks(call->kind) && call->count % size != 0) ||
 	    call->count >> RF_COLLECTIVE_OP_LSB != 0)
 		return -1;
 	return rf_fabric_step(f, rank, RF_STEP_COLLECTIVE,
@@ -345,7 +345,14 @@ uint64_t rf_fabric_group_op_ns(const struct rf_fabric *f, unsigned group, unsign
 
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter)
 {
-	return f->box ? rf_box_read(f->box, RF_PORT_BASE + port * RF_PORT_STRIDE + counter * 4) : 0;
+	return rf_fabric_tree_counter(f, 0, port, counter);
+}
+
+uint32_t rf_fabric_tree_counter(struct rf_fabric *f, unsigned box, unsigned port, unsigned counter)
+{
+	return box < f->box_count ? rf_box_read(f->boxes[box],
+						RF_PORT_BASE + port * RF_PORT_STRIDE + counter * 4)
+				  : 0;
 }
 
 void rf_fabric_crash(struct rf_fabric *f, unsigned rank)

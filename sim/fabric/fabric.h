@@ -300,7 +300,8 @@ struct rf_fabric_call {
 	enum rf_arith_type type;
 	enum rf_arith_op op;
 	unsigned root; /* within its group */
-	/* Elements of the vector, or of all blocks together: a multiple of the group's ranks. */
+	/* Elements of the vector, or of all blocks together: then a multiple of the group's ranks.
+	 */
 	uint64_t count;
 };
 /*
@@ -369,6 +370,8 @@ bool rf_fabric_good(const struct rf_fabric *f);
  * simulated time.
  */
 uint32_t rf_fabric_counter(struct rf_fabric *f, unsigned port, unsigned counter);
+/* The same for one box of a tree. */
+uint32_t rf_fabric_tree_counter(struct rf_fabric *f, unsigned box, unsigned port, unsigned counter);
 /*
  * Boxes of a tree: the leaves have the first numbers, then each level above, and the box at the
  * top the last one.

@@ -112,12 +112,6 @@ static inline uint64_t rf_fabric_ns(const struct rf_fabric *f)
 	return f->now / RF_PS_PER_NS;
 }
 
-/* Ports of all boxes together. */
-static inline unsigned rf_fabric_box_ports(const struct rf_fabric *f)
-{
-	return f->cfg.ports * rf_fabric_boxes(&f->cfg);
-}
-
 /* frame.c: the address of the box of a rank. */
 uint32_t rf_fabric_box_of(const struct rf_fabric_cfg *c, unsigned rank);
 
@@ -203,6 +197,8 @@ void rf_box_stats(const struct rf_box *b, struct rf_fabric_stats *s);
 const struct rf_fw *rf_box_fw(const struct rf_box *b);
 
 /* tree_shape.c */
+/* Ports of all boxes together. */
+unsigned rf_fabric_box_ports(const struct rf_fabric *f);
 /* NULL, or why the shape of a tree is wrong. */
 const char *rf_tree_refuse(const struct rf_fabric_cfg *c);
 /* The number of a box in struct rf_member_tree and struct rf_order, where the top is 0. */

@@ -20,6 +20,11 @@ unsigned rf_fabric_boxes(const struct rf_fabric_cfg *c)
 	return n + 1;
 }
 
+unsigned rf_fabric_box_ports(const struct rf_fabric *f)
+{
+	return f->cfg.ports * rf_fabric_boxes(&f->cfg);
+}
+
 unsigned rf_fabric_parent(const struct rf_fabric_cfg *c, unsigned box)
 {
 	unsigned first = 0, level = 0;

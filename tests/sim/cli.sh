@@ -62,6 +62,27 @@ expect 2 "expected mirror" "$bin/ringfold" sim --collective gather --router
 expect 2 "foreign endpoints, not transparent\|not with --transparent" "$bin/ringfold" sim --steering mirror --transparent
 expect 2 "blocks of whole" "$bin/ringfold" sim --collective gather --size 4K --ranks 3 --ports 4
 expect 1 "not finished" "$bin/ringfold" sim --steering mirror --size 64M --deadline 1ms
+# trees of boxes
+for kind in all-reduce reduce broadcast reduce-scatter all-gather gather scatter barrier; do
+	expect 0 "$kind *mirror .* 0$" "$bin/ringfold" sim --tree 2x2x3 --collective $kind --size 48K --dtype bf16
+done
+expect 0 "tree *2x3: 3 boxes" "$bin/ringfold" sim --tree 2x3 --size 10000 --loss 0.5% --selective --counters
+expect 0 "^box 14 " "$bin/ringfold" sim --tree 2x2x2x2 --size 4K --counters
+expect 0 '"above": 6' "$bin/ringfold" sim --tree 2x2x1 --size 4K --json
+expect 3 " 1$" "$bin/ringfold" sim --tree 2x3 --size 4K --flip
+for shape in 2 2x 2x-3 2x2x2x2x2 x2x3 2x3y; do
+	expect 2 "^--tree: \"$shape\": expected two to four numbers" "$bin/ringfold" sim --tree $shape
+done
+for shape in 1x3 17x3 2x65 8x64; do
+	expect 2 "^--tree: \"$shape\": expected at least 2 boxes" "$bin/ringfold" sim --tree $shape
+done
+expect 2 "^--ranks: --tree 2x3 has 6" "$bin/ringfold" sim --tree 2x3 --ranks 5
+expect 2 "^--tree: .*41 places.* 21 lanes" "$bin/ringfold" sim --tree 2x40 --ports 2
+expect 2 "^--size: .* 6 blocks" "$bin/ringfold" sim --tree 2x3 --collective gather --size 4K
+for no in "--schedule ring" "--firmware rv32" --router "--mark 10K" "--slow 2" "--pcapng $dir/p" "--timeline $dir/t" "--wave $dir/w"; do
+	# shellcheck disable=SC2086 # words
+	expect 2 "^--tree: not with ${no%% *}$" "$bin/ringfold" sim --tree 2x3 $no
+done
 expect 2 '"nan" is not a valid P: expected 0 to 1, or 0% to 100%' "$bin/ringfold" sim --loss nan
 expect 2 '"-1" is not a valid N: expected a whole number from 0' "$bin/ringfold" sim -n -1
 expect 2 "^--ranks: hosts: up to 64 with the box" "$bin/ringfold" sim -n -1

@@ -4,6 +4,9 @@
 #define KIND_REDUCE 2u
 #define KIND_REDUCE_SCATTER 4u
 #define KIND_BARRIER 8u
+#define WORDS 0xf0000ff0u  /* kind, operation, type */
+#define NUMBER 0x0c000000u /* of the call, modulo 4 */
+#define HASH 0x03ff3000u
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))
 
 const char *rf_imm_kind_name(unsigned int kind)
@@ -61,4 +64,15 @@ void rf_imm_text(uint32_t immediate, char *text, size_t room)
 		return;
 	at = append(text, room, at, ", ");
 	append(text, room, at, op ? op : "an unknown operation");
+}
+
+const char *rf_imm_apart_text(uint32_t a, uint32_t b)
+{
+	uint32_t apart = a ^ b;
+
+	if (apart & WORDS || !(apart & (NUMBER | HASH)))
+		return "";
+	if (apart & NUMBER)
+		return "; one rank has made a call, perhaps with count 0, that the other has not";
+	return "; they differ in the root, the counts, the pieces of a batch, or one is an average";
 }

@@ -19,4 +19,11 @@ int rf_imm_reduces(unsigned int kind);
 /* "all-reduce of fp32, sum", "broadcast of int8", "barrier". room > 0. */
 void rf_imm_text(uint32_t immediate, char *text, size_t room);
 
+/*
+ * In what two calls differ that have the same words, to follow both of them: "; they differ in
+ * ...".
+ * "" if the words differ, or nothing does. The index, and who gives and wants, do not count.
+ */
+const char *rf_imm_apart_text(uint32_t a, uint32_t b);
+
 #endif

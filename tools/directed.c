@@ -181,17 +181,21 @@ static unsigned int call_of(const struct directed_calls *all, uint64_t index)
 	return low;
 }
 
-/* 12 bits of the CRC-32 over number, root, count, type and operation: the box only compares it. */
+/*
+ * 12 bits of the CRC-32 over number, root, count, type, operation and form (0): the box only
+ * compares it.
+ */
 static uint32_t hash_of(const struct directed_call *c, unsigned int number)
 {
 	size_t element = c->op == ELEMENT_OP_COPY ? 1 : element_size(c->type);
-	uint8_t bytes[40];
+	uint8_t bytes[48];
 
 	rf_put_le64(bytes, number);
 	rf_put_le64(bytes + 8, c->root);
 	rf_put_le64(bytes + 16, c->chunk_bytes / element);
 	rf_put_le64(bytes + 24, c->type);
 	rf_put_le64(bytes + 32, c->op);
+	rf_put_le64(bytes + 40, 0);
 	return rf_crc32(bytes, sizeof(bytes)) & 0xfffu;
 }
 

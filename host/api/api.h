@@ -78,6 +78,11 @@ enum rf_request_stage {
 	RF_STAGE_COUNTS, /* for the root's counts */
 };
 
+/* In the form of a call (docs/collective.md): what its type and operation do not say. */
+#define RF_FORM_AVERAGE UINT64_C(1)
+#define RF_FORM_BATCH (UINT64_C(1) << 33)
+#define RF_FORM_PIECES_LSB 1
+
 struct rf_request {
 	struct rf_group *group; /* in whose list it is */
 	/* the one that carries its call: this or the larger one. NULL: not chosen yet */
@@ -405,7 +410,7 @@ void rf_request_done(struct rf_request *request, int status) RF_REQUIRES(rf_cont
  * them; why[RF_TEXT_MAX] has room for that.
  */
 const char *rf_comm_call_check(const struct rf_comm *comm, struct rf_comm_call *call, char *why);
-/* Whether no rank has anything to do for it. All ranks come to the same conclusion. */
+/* Whether it has no element on any rank. All ranks come to the same conclusion. */
 bool rf_comm_call_is_empty(const struct rf_comm *comm, const struct rf_comm_call *call);
 /* The call of a communicator of one rank: a copy. */
 void rf_comm_call_copy(const struct rf_comm_call *call);

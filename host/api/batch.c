@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/rf_bytes.h"
+#include "proto/rf_crc32.h"
+
 /* What is wrong with a piece, or NULL. */
 static const char *piece_wrong(const struct rf_piece *p, size_t size)
 {
@@ -69,6 +72,21 @@ static struct rf_batch *gather(const struct rf_piece *pieces, size_t n, size_t s
 	return b;
 }
 
+/* What the ranks must have equal: all pieces, not only their sum. */
+static uint64_t form_of(const struct rf_piece *pieces, size_t n)
+{
+	uint32_t state = RF_CRC32_INIT;
+	uint8_t bytes[8];
+
+	rf_put_le64(bytes, n);
+	state = rf_crc32_update(state, bytes, sizeof(bytes));
+	for (size_t k = 0; k < n; k++) {
+		rf_put_le64(bytes, pieces[k].count);
+		state = rf_crc32_update(state, bytes, sizeof(bytes));
+	}
+	return RF_FORM_BATCH | (uint64_t)rf_crc32_final(state) << RF_FORM_PIECES_LSB;
+}
+
 static int prepare(struct rf_comm *comm, const struct rf_piece *pieces, size_t n, enum rf_type type,
 		   enum rf_op op, struct rf_comm_call *call)
 {
@@ -92,7 +110,8 @@ static int prepare(struct rf_comm *comm, const struct rf_piece *pieces, size_t n
 					    .op = (enum rf_arith_op)op,
 					    .count = bytes / size,
 					    .send = call->batch->vector,
-					    .recv = call->batch->vector};
+					    .recv = call->batch->vector,
+					    .form = form_of(pieces, n)};
 	return RF_OK;
 }
 

@@ -76,8 +76,11 @@ static int request_post(struct rf_request *r) RF_REQUIRES(rf_context_class)
 	g->outstanding++;
 	g->comm->ctx->outstanding++;
 	/* without the box: carried out by the caller that waits for it */
-	if (rf_fallback_takes(g->resume, g->status) && !rf_comm_call_is_empty(g->comm, &r->call)) {
-		rf_request_tell(r);
+	if (rf_fallback_takes(g->resume, g->status)) {
+		if (rf_comm_call_is_empty(g->comm, &r->call))
+			rf_request_done(r, RF_OK);
+		else
+			rf_request_tell(r);
 		return RF_OK;
 	}
 	ret = rf_request_launch(r);

@@ -15,8 +15,10 @@ static const char *check_op(struct rf_comm_call *call, char *why)
 		       "multiply on the hosts";
 	if (call->average && !rf_average_has(c->type))
 		return "the average is for floating types: take the sum, and divide";
-	if (call->average)
+	if (call->average) {
 		c->op = RF_ARITH_SUM;
+		c->form |= RF_FORM_AVERAGE;
+	}
 	if ((unsigned int)c->op > RF_ARITH_XOR)
 		return "unknown operation";
 	if (c->op <= RF_ARITH_MAX || rf_arith_has(c->type, c->op))

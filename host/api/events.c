@@ -21,7 +21,14 @@ static void group_announce(struct rf_group *g, int status) RF_REQUIRES(rf_contex
 static void request_ended(struct rf_group *g, struct rf_request *r, int status)
 	RF_REQUIRES(rf_context_class)
 {
+	/* nothing was kept for it, and nothing is missing */
+	bool empty = g->resume && rf_comm_call_is_empty(g->comm, &r->call);
+
 	if (rf_fallback_takes(g->resume, status)) {
+		if (empty) {
+			rf_request_done(r, RF_OK);
+			return;
+		}
 		if (r->call.c.kind == RF_SCHEDULE_ALL_REDUCE) {
 			/* its caller carries it out */
 			rf_request_tell(r);
@@ -33,7 +40,7 @@ static void request_ended(struct rf_group *g, struct rf_request *r, int status)
 		rf_request_counted(r, status);
 		return;
 	}
-	if (g->resume && !status)
+	if (g->resume && !status && !empty)
 		rf_fallback_succeeded(g->resume);
 	rf_request_done(r, status);
 }

@@ -112,7 +112,7 @@ int rf_request_launch(struct rf_request *r)
 	struct rf_group *g = r->group;
 	struct rf_large *l = &g->comm->large;
 
-	if (g->comm->ranks == 1 || rf_comm_call_is_empty(g->comm, &r->call)) {
+	if (g->comm->ranks == 1) {
 		rf_comm_call_copy(&r->call);
 		rf_request_done(r, RF_OK);
 		return RF_OK;

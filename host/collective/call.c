@@ -105,6 +105,7 @@ static uint32_t immediate_of(uint32_t ranks, uint64_t number, const struct rf_di
 		.op = reduces   ? call->op
 		      : barrier ? RF_ARITH_SUM
 				: RF_ARITH_COPY,
+		.form = call->form,
 	};
 
 	return rf_schedule_immediate(call->kind, &s);

@@ -78,6 +78,11 @@ struct rf_directed_call {
 	 */
 	const void *send;
 	void *recv;
+	/*
+	 * What else the ranks must have equal, as a number of the caller's that enters the hash.
+	 * 0: nothing.
+	 */
+	uint64_t form;
 };
 
 struct rf_directed;

@@ -118,6 +118,7 @@ uint32_t rf_schedule_hash(const struct rf_schedule_call *call)
 		state = hash_number(state, call->counts[k]);
 	state = hash_number(state, (uint64_t)call->type);
 	state = hash_number(state, (uint64_t)call->op);
+	state = hash_number(state, call->form);
 	return rf_crc32_final(state) & ((1u << RF_IMM_HASH_BITS) - 1);
 }
 

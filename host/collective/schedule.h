@@ -61,6 +61,7 @@ struct rf_schedule_call {
 	uint32_t counts_len;    /* 1, or the ranks in the v-forms */
 	enum rf_arith_type type;
 	enum rf_arith_op op; /* as in the immediate */
+	uint64_t form;       /* what else the ranks must have equal; 0: nothing */
 };
 
 uint32_t rf_schedule_hash(const struct rf_schedule_call *call);

@@ -227,6 +227,8 @@ static void add_other(struct line *l, const struct rf_ctl_failed *f)
 		add_value(l, o->what, f->detail);
 		add(l, o->rank == RF_CTL_NO_RANK ? ", another rank " : ", rank %u ", o->rank);
 		add_value(l, o->what, o->value);
+		if (o->what == RF_CTL_WHAT_TAG)
+			add(l, "%s", rf_imm_apart_text(f->detail, o->value));
 	}
 	if (o->box_ip) {
 		add(l, ", at the box ");

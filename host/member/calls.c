@@ -146,12 +146,13 @@ void rf_member_waits_there(struct rf_member *m, unsigned int rank, uint64_t numb
 	rf_imm_text(own, here, sizeof(here));
 	rf_imm_text(immediate, there, sizeof(there));
 	rf_member_blame(m, rank);
-	rf_member_fail(m, true, RF_ERR_MISMATCH, now,
-		       "call %llu is %s (immediate %08x) at rank %u and %s (%08x) at rank %u: all "
-		       "ranks must make the same calls, with the same root and counts, in the same "
-		       "order",
-		       (unsigned long long)number + !m->cfg.prove, here, own, m->cfg.rank, there,
-		       immediate, rank);
+	rf_member_fail(
+		m, true, RF_ERR_MISMATCH, now,
+		"call %llu is %s (immediate %08x) at rank %u and %s (%08x) at rank %u%s: all "
+		"ranks must make the same calls, with the same root and counts, in the same "
+		"order",
+		(unsigned long long)number + !m->cfg.prove, here, own, m->cfg.rank, there,
+		immediate, rank, rf_imm_apart_text(own, immediate));
 }
 
 unsigned int rf_member_calls(const struct rf_member *m)

@@ -98,17 +98,20 @@ static void different_calls(struct rf_member *m, const struct rf_member_trouble 
 	rf_imm_text(t->got, got, sizeof(got));
 	rf_imm_text(t->want, want, sizeof(want));
 	if (m->hosts)
-		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
-			       "a message of rank %u belongs to another call than rank %u makes: "
-			       "%s (immediate %08x) instead of %s (%08x): all ranks must make the "
-			       "same calls in the same order",
-			       t->peer, m->cfg.rank, got, t->got, want, t->want);
+		rf_member_fail(
+			m, true, RF_ERR_MISMATCH, now,
+			"a message of rank %u belongs to another call than rank %u makes: "
+			"%s (immediate %08x) instead of %s (%08x)%s: all ranks must make the "
+			"same calls in the same order",
+			t->peer, m->cfg.rank, got, t->got, want, t->want,
+			rf_imm_apart_text(t->got, t->want));
 	else
 		rf_member_fail(m, true, RF_ERR_MISMATCH, now,
 			       "a result at rank %u belongs to another call or index: %s "
-			       "(immediate %08x) instead of %s (%08x): all ranks must make the "
+			       "(immediate %08x) instead of %s (%08x)%s: all ranks must make the "
 			       "same calls in the same order",
-			       m->cfg.rank, got, t->got, want, t->want);
+			       m->cfg.rank, got, t->got, want, t->want,
+			       rf_imm_apart_text(t->got, t->want));
 }
 
 /* A message has the right immediate, or none, and another length than this rank expects. */

@@ -221,6 +221,84 @@ static void every_pair(void **state)
 			run_all(2, 20000, crossed);
 }
 
+/*
+ * Calls with the same words that differ all the same. Case 0: a sum and an average. 1: a call of
+ * count 0 on one rank alone. 2: batches of equal length with other pieces.
+ */
+static int alike(struct rank *r)
+{
+	float a[32] = {0}, b[32];
+	size_t n = r->rank ? 7 : 8;
+	const struct rf_piece pieces[3] = {
+		{a, b, 10}, {a + 10, b + 10, n}, {a + 18, b + 18, 15 - n}};
+	int ret;
+
+	switch (first) {
+	case 0:
+		ret = rf_allreduce(r->comm, a, b, 8, RF_FP32, r->rank ? RF_AVERAGE : RF_SUM);
+		break;
+	case 1:
+		if (r->rank == 0)
+			EXPECT(r, rf_allreduce(r->comm, a, b, 0, RF_FP32, RF_SUM) == RF_OK);
+		ret = rf_allreduce(r->comm, a, b, 8, RF_FP32, RF_SUM);
+		break;
+	default:
+		ret = rf_allreduce_batch(r->comm, pieces, 3, RF_FP32, RF_SUM);
+	}
+	EXPECT(r, ret == RF_ERR_MISMATCH);
+	EXPECT(r, says(r, texts[0]));
+	EXPECT(r, says(r, first == 1 ? "has made a call, perhaps with count 0"
+				     : "differ in the root, the counts, the pieces of a batch"));
+	return 0;
+}
+
+static void same_words(void **state)
+{
+	(void)state;
+	for (first = 0; first < 3; first++) {
+		struct ranks all;
+
+		run_all(2, 20000, alike);
+		ranks_init(&all, 2, alike);
+		all.timeout_ms = 4000;
+		assert_int_equal(ranks_run(&all), 0);
+		ranks_free(&all);
+	}
+}
+
+/* All ranks make calls of count 0: each is a call like any other, and done at once. */
+static int empty(struct rank *r)
+{
+	const size_t none[8] = {0};
+	uint32_t a = 1, b = 0;
+	struct rf_request *q[3];
+
+	for (unsigned int k = 0; k < 20; k++) {
+		EXPECT(r, rf_allreduce(r->comm, NULL, NULL, 0, RF_INT32, RF_SUM) == RF_OK);
+		EXPECT(r, rf_all_gatherv(r->comm, NULL, NULL, none, RF_INT8) == RF_OK);
+		EXPECT(r, rf_ireduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM, 0, &q[0]) == RF_OK);
+		EXPECT(r, rf_ibroadcast(r->comm, NULL, NULL, 0, RF_INT64, 1, &q[1]) == RF_OK);
+		EXPECT(r, rf_iallreduce_batch(r->comm, NULL, 0, RF_FP64, RF_MAX, &q[2]) == RF_OK);
+		EXPECT(r, rf_wait_all(q, 3, FOREVER) == RF_OK);
+		EXPECT(r, r->rank || b == r->all->n);
+	}
+	return rf_barrier(r->comm);
+}
+
+static void calls_of_nothing(void **state)
+{
+	(void)state;
+	run_all(3, 20000, empty);
+	for (unsigned int manual = 0; manual < 2; manual++) {
+		struct ranks all;
+
+		ranks_init(&all, 3, empty);
+		all.manual = manual;
+		assert_int_equal(ranks_run(&all), 0);
+		ranks_free(&all);
+	}
+}
+
 static int other(struct rank *r)
 {
 	uint32_t a[16] = {0}, b[32];
@@ -369,6 +447,8 @@ int main(void)
 		cmocka_unit_test(roots_among_hosts),
 		cmocka_unit_test(late_among_hosts),
 		cmocka_unit_test(other_counts),
+		cmocka_unit_test(same_words),
+		cmocka_unit_test(calls_of_nothing),
 		cmocka_unit_test(requests_in_any_order),
 		cmocka_unit_test(crossed_communicators),
 		cmocka_unit_test(room_that_one_rank_has_freed),

@@ -216,15 +216,18 @@ static void different_calls_are_found(void **state)
 		struct rf_directed_call other;
 		const char *says;
 	} rows[] = {
-		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_INT32, RF_ARITH_SUM, 0, 64, NULL, NULL, NULL},
+		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_INT32, RF_ARITH_SUM, 0, 64, NULL, NULL, NULL, 0},
 		 NULL},
-		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_INT32, RF_ARITH_MIN, 0, 64, NULL, NULL, NULL},
+		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_INT32, RF_ARITH_MIN, 0, 64, NULL, NULL, NULL, 0},
 		 "disagree: type or operation"},
-		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_UINT32, RF_ARITH_SUM, 0, 64, NULL, NULL, NULL},
+		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_UINT32, RF_ARITH_SUM, 0, 64, NULL, NULL, NULL,
+		  0},
 		 "disagree: type or operation"},
-		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_INT32, RF_ARITH_SUM, 0, 60, NULL, NULL, NULL},
+		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_INT32, RF_ARITH_SUM, 0, 60, NULL, NULL, NULL, 0},
 		 "disagree: tag"},
-		{{RF_SCHEDULE_REDUCE, RF_ARITH_INT32, RF_ARITH_SUM, 0, 64, NULL, NULL, NULL},
+		{{RF_SCHEDULE_REDUCE, RF_ARITH_INT32, RF_ARITH_SUM, 0, 64, NULL, NULL, NULL, 0},
+		 "disagree: tag"},
+		{{RF_SCHEDULE_ALL_REDUCE, RF_ARITH_INT32, RF_ARITH_SUM, 0, 64, NULL, NULL, NULL, 1},
 		 "disagree: tag"},
 	};
 	static int32_t send[64], recv[64];
@@ -261,13 +264,22 @@ static void different_calls_are_found(void **state)
 
 static void the_hash_is_of_the_page(void **state)
 {
-	/* CRC-32 of 40 bytes: number 5, root 2, count 1000, fp64 (7), copy (6). */
+	/* CRC-32 of 48 bytes: number 5, root 2, count 1000, fp64 (7), copy (6), form 0. */
 	static const uint64_t count = 1000;
-	struct rf_schedule_call call = {5, 2, &count, 1, RF_ARITH_FP64, RF_ARITH_COPY};
+	struct rf_schedule_call call = {5, 2, &count, 1, RF_ARITH_FP64, RF_ARITH_COPY, 0};
 	uint32_t hash = rf_schedule_hash(&call), imm;
 
 	(void)state;
-	assert_int_equal(hash, 0x4e8);
+	assert_int_equal(hash, 0xc7c);
+	/* the lowest bit of the form always shows, whatever the rest is */
+	for (call.number = 0; call.number < 20000; call.number++) {
+		call.form = 0;
+		imm = rf_schedule_hash(&call);
+		call.form = 1;
+		assert_int_equal(rf_schedule_hash(&call) ^ imm, 0x09e);
+	}
+	call.number = 5;
+	call.form = 0;
 	imm = rf_schedule_immediate(RF_SCHEDULE_BROADCAST, &call);
 	assert_int_equal(imm >> 28, 3);
 	assert_int_equal(imm >> 26 & 3, 5 % 4);

@@ -7,10 +7,12 @@
  * this rank; the one that begins with i returns at once with a request, which rf_test() or
  * rf_wait() release with the result. At most RF_REQUESTS_MAX may be outstanding.
  *
- * count is a number of elements of `type`; 0 is allowed. With a block for each rank, blocks lie one
- * after another in the order of the ranks. In place: recv == send if both are one vector or one
- * block; otherwise the buffer of one block may be this rank's block in the other buffer. Any other
- * overlap is refused. A buffer that a rank does not use may be NULL.
+ * count is a number of elements of `type`; 0 is allowed, on all ranks: it is a call like any other.
+ * With a block for each rank, blocks lie one after another in the order of the ranks. In place:
+ * recv
+ * == send if both are one vector or one block; otherwise the buffer of one block may be this rank's
+ * block in the other buffer. Any other overlap is refused. A buffer that a rank does not use may be
+ * NULL.
  *
  * v: blocks of different lengths; counts[r] is the length of rank r's block, the same on all ranks.
  * In rf_gatherv() and rf_scatterv() only the root needs counts: it sends them to the others first.

@@ -229,14 +229,33 @@ int rf_fabric_allreduce(struct rf_fabric *f, uint64_t count)
 	return rf_fabric_all(f, RF_STEP_ALLREDUCE, count);
 }
 
+/* What is wrong with a call, or NULL. */
+static const char *wrong_call(const struct rf_fabric_cfg *cfg, unsigned rank,
+			      const struct rf_fabric_call *call)
+{
+	unsigned size = rf_fabric_size(cfg);
+
+	if (!rf_fabric_is_directed(cfg, rank))
+		return "a collective needs a directed group";
+	if (!rf_schedule_name(call->kind))
+		return "no such collective";
+	if (call->root >= size)
+		return "the root is no rank of the group";
+	if (rf_schedule_has_blocks(call->kind) && call->count % size != 0)
+		return "the elements are no multiple of the ranks, which have a block each";
+	if (call->count >> RF_COLLECTIVE_OP_LSB != 0)
+		return "too many elements";
+	return NULL;
+}
+
 int rf_fabric_call(struct rf_fabric *f, unsigned rank, const struct rf_fabric_call *call)
 {
-	unsigned size = rf_fabric_size(&f->cfg);
+	const char *why = wrong_call(&f->cfg, rank, call);
 
-	if (!rf_fabric_is_directed(&f->cfg, rank) || !rf_schedule_name(call->kind) ||
-	    call->root >= size || (rf_schedule_has_blocks(call->kind) && call->count % size != 0) ||
-	    call->count >> RF_COLLECTIVE_OP_LSB != 0)
+	if (why) {
+		snprintf(f->why, sizeof(f->why), "%s", why);
 		return -1;
+	}
 	return rf_fabric_step(f, rank, RF_STEP_COLLECTIVE,
 			      (uint64_t)call->kind << RF_COLLECTIVE_KIND_LSB |
 				      (uint64_t)call->root << RF_COLLECTIVE_ROOT_LSB |

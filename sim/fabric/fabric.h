@@ -313,7 +313,10 @@ int rf_fabric_collective(struct rf_fabric *f, enum rf_collective_kind kind, unsi
 /* For one rank, which may then disagree with the others. */
 int rf_fabric_collective_of(struct rf_fabric *f, unsigned rank, enum rf_collective_kind kind,
 			    unsigned root, uint64_t count);
-/* For one rank, with a type and an operation of its own. */
+/*
+ * For one rank, with a type and an operation of its own. Returns 0, or -1 if the call is not
+ * allowed: rf_fabric_why() tells why.
+ */
 int rf_fabric_call(struct rf_fabric *f, unsigned rank, const struct rf_fabric_call *call);
 /* Adds a step for every rank. */
 int rf_fabric_all(struct rf_fabric *f, enum rf_step_kind kind, uint64_t arg);

@@ -55,7 +55,8 @@ static void draw_call(struct rf_plan *p, struct rf_rng *r, struct rf_fabric_call
 	if (!rf_arith_has(call->type, call->op))
 		call->op = (enum rf_arith_op)below(r, 3);
 	call->root = below(r, size);
-	call->count += size - 1 - (call->count - 1) % size;
+	if (rf_schedule_has_blocks(call->kind))
+		call->count += size - 1 - (call->count - 1) % size;
 	if (call->kind == RF_SCHEDULE_BARRIER || below(r, 20) == 0)
 		call->count = 0;
 }
@@ -158,7 +159,6 @@ void rf_plan_lengthen(struct rf_plan *p, uint32_t packets)
 {
 	struct rf_fabric_call *call = &p->call[0];
 	size_t least = rf_arith_size(call->type);
-	unsigned size = size_of(p);
 
 	if (p->cfg.directed &&
 	    (rf_schedule_has_blocks(call->kind) || call->kind == RF_SCHEDULE_BARRIER))
@@ -166,8 +166,6 @@ void rf_plan_lengthen(struct rf_plan *p, uint32_t packets)
 	if (least > rf_arith_size(p->cfg.type))
 		least = rf_arith_size(p->cfg.type);
 	call->count += (uint64_t)packets * p->cfg.mtu / least;
-	if (p->cfg.directed)
-		call->count += (size - call->count % size) % size;
 }
 
 bool rf_plan_is_long(const struct rf_plan *p, unsigned rank, const struct rf_fabric_call *call)

@@ -43,6 +43,13 @@ for kind in all-reduce reduce broadcast reduce-scatter all-gather gather scatter
 		expect 0 "$kind *$steering .* 0$" "$bin/ringfold" sim --collective $kind --steering $steering --size 48K --dtype uint64 --op max
 	done
 done
+# Whole vectors that are no multiple of the ranks.
+for kind in all-reduce reduce broadcast; do
+	for way in "--steering mirror" "--steering ring" "--schedule ring"; do
+		# shellcheck disable=SC2086
+		expect 0 "$kind *[a-z-]* .* 0$" "$bin/ringfold" sim --collective $kind $way --ranks 3 --size 4K --dtype int32
+	done
+done
 expect 3 " 1$" "$bin/ringfold" sim --steering mirror --size 4K --flip
 expect 0 '"collective": "scatter"' "$bin/ringfold" sim --collective scatter --size 4K --json
 expect 0 "[1-9][0-9]* marked" "$bin/ringfold" sim --steering mirror --collective broadcast --slow 4 --mark 50K

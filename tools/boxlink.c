@@ -49,6 +49,7 @@ void boxlink_client(const struct boxlink *b, struct rf_client *client, uint16_t 
 				    .group = group,
 				    .rank = rank,
 				    .token = token,
+				    .first_seq = b->first_seq,
 				    .answer_ns = b->answer_ns,
 				    .answer_name = "--timeout"};
 

@@ -20,6 +20,7 @@ struct boxlink {
 	uint64_t answer_ns; /* longest time for the box's answer */
 	/* NULL: the box's MAC is resolved by ARP. */
 	const uint8_t *box_mac;
+	uint32_t first_seq; /* struct rf_client_cfg */
 	/* Called for every frame that no client has taken, or NULL. */
 	void (*stray)(void *arg, const uint8_t *frame, uint32_t len);
 	void *arg;

@@ -28,6 +28,7 @@ void rf_client_init(struct rf_client *c, const struct rf_client_cfg *cfg)
 	if (c->cfg.udp_port == 0)
 		c->cfg.udp_port = UDP_PORT_DEFAULT;
 	c->token = cfg->token;
+	c->seq = c->seen[0] = c->seen[1] = cfg->first_seq;
 	c->box_mac_known = cfg->have_box_mac;
 	memcpy(c->box_mac, cfg->box_mac, sizeof(c->box_mac));
 }

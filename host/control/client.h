@@ -69,6 +69,9 @@ struct rf_client_cfg {
 	uint64_t job;
 	uint16_t group, rank; /* RF_CTL_NO_RANK: a tool that is not a rank */
 	uint64_t token; /* random, not 0; later memberships of this struct derive theirs from it */
+	/* Requests are numbered from here. 0 for a random token; if an earlier process has used the
+	   token, above its numbers, because the box does not answer those again. */
+	uint32_t first_seq;
 	uint8_t key[RF_CTL_KEY_BYTES]; /* of the job; all zero if the box has no keys */
 	bool have_box_mac;
 	uint8_t box_mac[6];    /* have_box_mac: no ARP is needed */

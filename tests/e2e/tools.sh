@@ -75,6 +75,7 @@ import json
 t = json.load(open('$dir/0.err'))
 assert len(t['ports']) > 50 and t['firmware']['groups_ready'] == 1 and t['refused']['TAG'] == 0"
 exits 0 "ctl drop JOB" $ctl drop 6776174
+
 exits 0 "ctl groups" $ctl groups
 check "... it has failed" says 0 "6776174 .*failed"
 exits 1 "ctl ranks of a dropped job" $ctl ranks 6776174
@@ -159,6 +160,31 @@ check "... is named" says 0 "send"
 exits 2 "a lease that is too short" $ctl join --job 17 $(plain 7) --lease 1ms
 exits 1 "ctl drop of an unknown job" $ctl drop --job 5
 check "... is refused by name" says 0 "refused: the box does not know this group"
+# Wrong registrations, and the right one under the same job, with the default timeout: a rank is refused while another one waits,
+# and the last rank finds no lane.
+put_right() {
+	local job=$1 text=$2 cause=$3 wrong=$4 right=$5 started=$SECONDS
+	for n in once twice; do
+		exits 1 "ctl join, $text, $n" $ctl join --job $job $wrong
+		check "... one message" test "$(wc -l < "$dir/0.err")" = 1
+		check "... with the cause" says 0 "$cause"
+	done
+	for n in once twice; do
+		exits 0 "... then the right values, $n" $ctl join --job $job $right
+	done
+	check "... without waiting" test $((SECONDS - started)) -lt 15
+	exits 0 "... and its end" $ctl drop $job
+}
+for kind in recv=0x21 mirror,mac=02:00:00:00:01:01; do
+	rank() { echo "--rank 10.$job.0.$1,send=0x11,psn=1,$kind,port=$2"; }
+	job=$((${job:-76} + 1))
+	put_right $job "$kind, no such port" "port= of --rank" "$(rank 1 0) $(rank 2 5)" "$(rank 1 0) $(rank 2 1)"
+	job=$((job + 1))
+	put_right $job "$kind, no such port, first rank" "port= of --rank" "$(rank 1 5) $(rank 2 0)" "$(rank 1 1) $(rank 2 0)"
+	job=$((job + 1))
+	put_right $job "$kind, no lane" "by the same port of the box" "$(rank 1 0) $(rank 2 0) $(rank 3 0)" "$(rank 1 0) $(rank 2 1) $(rank 3 0)"
+done
+
 exits 0 "ctl reset" $ctl reset
 exits 1 "ctl ranks of no job" $ctl ranks --job 77
 exits 1 "ctl with the wrong key" $ctl status --key 0123456789abcdef0123456789abcdef

@@ -178,6 +178,7 @@ struct rf_group {
 	void *copies[2] RF_LOCKED;                  /* operands of the last calls, for it */
 	struct rf_group *ring RF_LOCKED;            /* the ring group that has taken over */
 	int status RF_LOCKED;                       /* 0, or why the group is unusable */
+	int announce RF_LOCKED; /* a failure that the other ranks must still learn about; 0: none */
 	/* a call has returned the status: later ones report an earlier failure */
 	bool reported RF_LOCKED;
 	char text[RF_TEXT_MAX] RF_LOCKED;
@@ -187,12 +188,6 @@ struct rf_group {
 struct rf_waits {
 	uint64_t at;    /* 0: it has not said so */
 	char text[160]; /* "communicator "a", all-reduce of fp32, sum (call 3, index 17)" */
-};
-
-/* A failure on this rank that the other ranks must still learn about. */
-struct rf_announce {
-	int status;
-	char text[RF_STORE_TEXT_MAX];
 };
 
 /* The processes that may be ranks of communicators, and their store. */
@@ -294,9 +289,7 @@ struct rf_context {
 	unsigned int n_comms RF_LOCKED;     /* those that are being made included */
 	unsigned int n_creations RF_LOCKED; /* of rf_comm_icreate() */
 	struct rf_comm *comms RF_LOCKED;
-	struct rf_group *groups RF_LOCKED; /* of all communicators */
-	struct rf_announce announces[4] RF_LOCKED;
-	unsigned int n_announces RF_LOCKED;
+	struct rf_group *groups RF_LOCKED;             /* of all communicators */
 	struct rf_waits waits[RF_RANKS_MAX] RF_LOCKED; /* by the job's rank */
 	uint64_t store_due RF_LOCKED;                  /* next look at the store */
 	unsigned int next_number RF_LOCKED;            /* of groups of one rank */
@@ -435,6 +428,8 @@ void rf_request_counted(struct rf_request *request, int status) RF_REQUIRES(rf_c
 
 /* ---- events.c. All under the lock. ---- */
 
+/* Tells the other ranks of its failure, unless they know; again later, if the store is busy. */
+void rf_group_announce(struct rf_group *group) RF_REQUIRES(rf_context_class);
 /* Handles the events of the member. */
 void rf_group_events(struct rf_group *group) RF_REQUIRES(rf_context_class);
 /*

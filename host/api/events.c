@@ -4,17 +4,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void group_announce(struct rf_group *g, int status) RF_REQUIRES(rf_context_class)
+void rf_group_announce(struct rf_group *g)
 {
-	struct rf_context *ctx = g->comm->ctx;
-	struct rf_announce *a;
+	struct rf_store *store = g->comm->ctx->job.store;
+	char text[RF_STORE_TEXT_MAX];
 
-	if (g->comm->ranks == 1 || ctx->n_announces == sizeof(ctx->announces) / sizeof(*a))
+	if (!g->announce || !store)
 		return;
-	a = &ctx->announces[ctx->n_announces++];
-	a->status = status;
-	snprintf(a->text, sizeof(a->text), "%u|%.380s", g->number,
-		 rf_member_announcement(g->member, status));
+	snprintf(text, sizeof(text), "%u|%.380s", g->number,
+		 rf_member_announcement(g->member, g->announce));
+	if (rf_store_announce(store, g->announce, text) != RF_ERR_BUSY)
+		g->announce = 0;
 }
 
 /* A call of the member has ended. */
@@ -90,10 +90,12 @@ void rf_group_events(struct rf_group *g)
 	while (rf_member_poll(g->member, &e)) {
 		/* what an event starts can fail, too */
 		note_failure(g);
-		if (e.kind == RF_MEMBER_ANNOUNCE)
-			group_announce(g, e.status);
-		else
+		if (e.kind == RF_MEMBER_ANNOUNCE) {
+			g->announce = g->comm->ranks > 1 ? e.status : 0;
+			rf_group_announce(g);
+		} else {
 			request_ended(g, &g->owner->requests[e.id], e.status);
+		}
 	}
 	note_failure(g);
 	/* a failure ends those, too, of which the member knows nothing yet */

@@ -82,6 +82,7 @@ void rf_group_end(struct rf_group *g, bool together)
 		rf_member_leave(g->member, together, rf_now());
 		rf_group_events(g);
 		group_drive(g);
+		rf_group_announce(g);
 	}
 	rf_member_destroy(g->member);
 	rf_fallback_destroy(g->resume);

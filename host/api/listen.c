@@ -62,9 +62,8 @@ void rf_job_listen(struct rf_context *ctx)
 	struct rf_comm *comm;
 	int ret;
 
-	for (unsigned int k = 0; k < ctx->n_announces; k++)
-		rf_store_announce(store, ctx->announces[k].status, ctx->announces[k].text);
-	ctx->n_announces = 0;
+	for (struct rf_group *g = ctx->groups; g; g = g->next)
+		rf_group_announce(g);
 	rf_waits_say(ctx, rf_now());
 	while ((ret = rf_store_poll(store, &e)) != 0) {
 		if (ret > 0 && e.status == RF_ERR_RANK_LOST && !e.text[0])

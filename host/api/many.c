@@ -110,7 +110,8 @@ int rf_wait_all(struct rf_request **requests, unsigned int n, unsigned int timeo
 		memcpy(text, rf_error_text, sizeof(text));
 	}
 	if (!done)
-		rf_fail(ctx, RF_IN_PROGRESS, "not all requests are complete after %u ms", timeout_ms);
+		rf_fail(ctx, RF_IN_PROGRESS, "not all requests are complete after %u ms",
+			timeout_ms);
 	else if (failed)
 		rf_fail(ctx, failed, "%s", text);
 	rf_unlock(ctx);

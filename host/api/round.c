@@ -106,8 +106,7 @@ static unsigned int send_all(struct rf_context *ctx, uint64_t now) RF_REQUIRES(r
 /* Polls the store from time to time. */
 static void listen_store(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_context_class)
 {
-	if (ctx->job_state != RF_JOB_UP || !ctx->job.store ||
-	    (now < ctx->store_due && !ctx->n_announces))
+	if (ctx->job_state != RF_JOB_UP || !ctx->job.store || now < ctx->store_due)
 		return;
 	ctx->store_due = now + RF_STORE_POLL_NS;
 	rf_job_listen(ctx);

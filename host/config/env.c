@@ -35,6 +35,11 @@ int rf_env_read(struct rf_env *env, char *why, size_t room)
 	int ret;
 
 	env->source = "";
+	/* alone it would be ignored, and every process a job of its own */
+	if (env_get(pairs[0][1]) && !env_get(pairs[0][0])) {
+		snprintf(why, room, "%s is set but %s is not: set both", pairs[0][1], pairs[0][0]);
+		return RF_ERR_INVALID;
+	}
 	for (k = 0; k < sizeof(pairs) / sizeof(pairs[0]) && !rank; k++) {
 		rank = env_get(pairs[k][0]);
 		ranks = env_get(pairs[k][1]);

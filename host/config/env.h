@@ -14,8 +14,8 @@ struct rf_env {
 /*
  * The first pair whose rank variable is set applies: RF_RANK RF_SIZE, RANK WORLD_SIZE,
  * OMPI_COMM_WORLD_RANK _SIZE, PMI_RANK PMI_SIZE, SLURM_PROCID SLURM_NTASKS. If none is set: 0 of 1.
- * Returns 0, or RF_ERR_INVALID with a text in why[room]: not a number,
- * size missing, or rank not below size.
+ * Returns 0, or RF_ERR_INVALID with a text in why[room]: not a number, size missing, RF_SIZE without
+ * RF_RANK, or rank not below size.
  */
 int rf_env_read(struct rf_env *env, char *why, size_t room);
 

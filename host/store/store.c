@@ -181,6 +181,7 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 	}
 	rf_mutex_unlock(&s->lock, store_class);
 	pthread_mutex_destroy(&s->lock);
+	free(s->events);
 	free(s);
 	return nobody_there(ret, host, port, timeout_ms, why, room);
 }
@@ -203,6 +204,7 @@ void rf_store_close(struct rf_store *store)
 		free(c->value);
 		free(c);
 	}
+	free(store->events);
 	rf_mutex_unlock(&store->lock, store_class);
 	pthread_mutex_destroy(&store->lock);
 	free(store);
@@ -233,10 +235,8 @@ int rf_store_poll(struct rf_store *store, struct rf_store_event *event)
 	if (store->fd >= 0)
 		store_pump(store);
 	if (store->n_events) {
-		*event = store->events[0];
+		*event = store->events[store->first_event++];
 		store->n_events--;
-		memmove(&store->events[0], &store->events[1],
-			store->n_events * sizeof(store->events[0]));
 		ret = 1;
 	} else if (store->fd < 0 && !store->end_reported) {
 		store->end_reported = true;

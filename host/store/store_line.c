@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -84,13 +85,33 @@ int store_send(struct rf_store *s, enum store_verb verb, const uint8_t *body, si
 	return store_gone(s, why, room);
 }
 
+/* A place behind the events that wait; NULL: there are too many. */
+static struct rf_store_event *event_place(struct rf_store *s) RF_REQUIRES(store_class)
+{
+	size_t room = s->events_room ? 2 * s->events_room : 8;
+	struct rf_store_event *more;
+
+	if (s->first_event + s->n_events < s->events_room)
+		return &s->events[s->first_event + s->n_events++];
+	if (s->n_events)
+		memmove(s->events, s->events + s->first_event, s->n_events * sizeof(*s->events));
+	s->first_event = 0;
+	if (s->n_events == s->events_room) {
+		more = room <= STORE_EVENTS ? realloc(s->events, room * sizeof(*more)) : NULL;
+		if (!more)
+			return NULL;
+		s->events = more;
+		s->events_room = room;
+	}
+	return &s->events[s->n_events++];
+}
+
 static void store_event(struct rf_store *s, const uint8_t *p, size_t len) RF_REQUIRES(store_class)
 {
-	struct rf_store_event *e;
+	struct rf_store_event *e = len < STORE_EVENT_BODY ? NULL : event_place(s);
 
-	if (len < STORE_EVENT_BODY || s->n_events == STORE_EVENTS)
+	if (!e)
 		return;
-	e = &s->events[s->n_events++];
 	e->status = (int)rf_get_be32(p);
 	e->rank = rf_get_be16(p + 4);
 	len -= STORE_EVENT_BODY;

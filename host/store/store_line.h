@@ -12,8 +12,11 @@
 #include "base/guard.h"
 #include "host/store/store_wire.h"
 
-/* Events kept until rf_store_poll() fetches them; the first ones matter most. */
-#define STORE_EVENTS 8u
+/*
+ * Events kept until rf_store_poll() fetches them: those of a look at the store, in which each of
+ * many ranks may tell the failures of all its groups. The first ones matter most.
+ */
+#define STORE_EVENTS 4096u
 /* How long after the server's own deadline its answer may arrive. */
 #define STORE_GRACE_MS 2000u
 
@@ -54,8 +57,8 @@ struct rf_store {
 	/* what the socket has not taken yet */
 	uint8_t tx[2 * STORE_REQUEST_MAX] STORE_LOCKED;
 	size_t tx_len STORE_LOCKED;
-	struct rf_store_event events[STORE_EVENTS] STORE_LOCKED;
-	unsigned int n_events STORE_LOCKED;
+	struct rf_store_event *events STORE_LOCKED; /* grows as needed */
+	size_t events_room STORE_LOCKED, first_event STORE_LOCKED, n_events STORE_LOCKED;
 	struct rf_store_call *calls STORE_LOCKED; /* in the order of their start */
 	uint32_t next_id STORE_LOCKED;
 	void (*idle)(void *arg);

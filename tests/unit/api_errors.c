@@ -253,6 +253,41 @@ static void abortion(void **state)
 	run_all(3, aborts, true);
 }
 
+#define MANY 64u
+
+/* One rank gives up many communicators at once: the others learn of every one. */
+static int aborts_many(struct rank *r)
+{
+	struct rf_comm *comm[MANY];
+	struct rf_request *q[MANY];
+	uint32_t a = 1, b[MANY];
+	unsigned int aborted = 0, k;
+	double begin;
+
+	for (k = 0; k < MANY; k++)
+		EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &comm[k]) == RF_OK);
+	for (k = 0; k < MANY && r->rank; k++)
+		EXPECT(r, rf_iallreduce(comm[k], &a, &b[k], 1, RF_INT32, RF_SUM, &q[k]) == RF_OK);
+	EXPECT(r, rank_meet(r) == 0);
+	begin = seconds();
+	for (k = 0; k < MANY && !r->rank; k++)
+		EXPECT(r, rf_comm_abort(comm[k]) == RF_OK);
+	for (k = 0; k < MANY && r->rank; k++)
+		aborted += rf_wait(q[k], RF_WAIT_FOREVER) == RF_ERR_ABORTED;
+	EXPECT(r, !r->rank || aborted == MANY);
+	EXPECT(r, seconds() - begin < 2);
+	for (k = 0; k < MANY; k++)
+		rf_comm_destroy(comm[k]);
+	return 0;
+}
+
+static void many_abortions(void **state)
+{
+	(void)state;
+	run_all(3, aborts_many, false);
+	run_all(2, aborts_many, true);
+}
+
 /* Destroyed with a request outstanding: the request ends, and the others are informed. */
 static int destroys(struct rank *r)
 {
@@ -385,12 +420,12 @@ static void different_mtu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arguments),       cmocka_unit_test(different_counts),
-		cmocka_unit_test(different_calls), cmocka_unit_test(different_mtu),
-		cmocka_unit_test(deadline),        cmocka_unit_test(abortion),
-		cmocka_unit_test(destroyed_early), cmocka_unit_test(missing_rank),
-		cmocka_unit_test(second_process),  cmocka_unit_test(different_settings),
-		cmocka_unit_test(waiting_sleeps),
+		cmocka_unit_test(arguments),          cmocka_unit_test(different_counts),
+		cmocka_unit_test(different_calls),    cmocka_unit_test(different_mtu),
+		cmocka_unit_test(deadline),           cmocka_unit_test(abortion),
+		cmocka_unit_test(many_abortions),     cmocka_unit_test(destroyed_early),
+		cmocka_unit_test(missing_rank),       cmocka_unit_test(second_process),
+		cmocka_unit_test(different_settings), cmocka_unit_test(waiting_sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,11 @@ static void launchers(void **state)
 	}
 	/* an empty variable counts as unset */
 	setenv("RF_RANK", "", 1);
+	setenv("RF_SIZE", "", 1);
 	expect(4, 13, "RANK");
+	/* the size of a launcher alone says nothing: the process was not started by it */
+	unsetenv("RANK");
+	expect(3, 12, "OMPI_COMM_WORLD_RANK");
 }
 
 static void refuse(const char *rank, const char *size, const char *word)
@@ -84,7 +88,10 @@ static void refuse(const char *rank, const char *size, const char *word)
 	struct rf_env env;
 	char why[256] = "";
 
-	setenv("RF_RANK", rank, 1);
+	if (rank)
+		setenv("RF_RANK", rank, 1);
+	else
+		unsetenv("RF_RANK");
 	if (size)
 		setenv("RF_SIZE", size, 1);
 	else
@@ -97,6 +104,8 @@ static void wrong_environment(void **state)
 {
 	(void)state;
 	refuse("1", NULL, "RF_SIZE");
+	refuse(NULL, "2", "RF_SIZE is set but RF_RANK is not");
+	refuse("", "2", "RF_SIZE is set but RF_RANK is not");
 	refuse("4", "4", "RF_RANK");
 	refuse("-1", "4", "RF_RANK");
 	refuse("x", "4", "RF_RANK");

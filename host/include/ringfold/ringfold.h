@@ -266,7 +266,7 @@ struct rf_comm_config {
 	 * context's config; if they are not there, from the environment. The first of
 	 * these pairs that is set applies: RF_RANK and RF_SIZE; RANK and WORLD_SIZE;
 	 * OMPI_COMM_WORLD_RANK and _SIZE; PMI_RANK and PMI_SIZE; SLURM_PROCID and SLURM_NTASKS. If
-	 * none is set: rank 0 of 1.
+	 * none is set: rank 0 of 1. RF_SIZE without RF_RANK is refused.
 	 */
 	unsigned int rank;
 	unsigned int ranks;

@@ -94,6 +94,7 @@ $(eval $(call c_test,api_complete,tests/unit/api_complete.c,api-ranks $(HOST_LIB
 $(eval $(call c_test,api_icreate,tests/unit/api_icreate.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_ranges,tests/unit/api_ranges.c,rf-api))
 $(eval $(call c_test,api_memory,tests/unit/api_memory.c,api-ranks fake-verbs $(HOST_LIBS),-lpthread -lm $(addprefix -Xlinker --wrap=,dlopen dlsym syscall)))
+$(eval $(call c_test,api_null,tests/unit/api_null.c,$(HOST_LIBS),-lpthread -lm))
 $(eval $(call c_test,api_errors,tests/unit/api_errors.c,api-ranks $(HOST_LIBS),-lpthread -lm))
 
 # End to end: processes, DPDK memif, `ringfold box`.

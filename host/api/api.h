@@ -34,7 +34,7 @@
 #include "wire/pcapng.h"
 #include "ringfold/ringfold.h"
 
-#define RF_TEXT_MAX 1024u
+#define RF_TEXT_MAX 2048u
 /* Of a context: 64 communicators, each with a second group. */
 #define RF_GROUPS_MAX 128u
 #define RF_NAME_ROOM (RF_NAME_MAX + 1u)
@@ -342,10 +342,12 @@ extern _Thread_local char rf_error_text[RF_TEXT_MAX];
 /* Records a text and returns status. With the lock or without. */
 int rf_fail(struct rf_context *ctx, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Records that an argument is NULL, and returns RF_ERR_INVALID. Needs no context. */
+int rf_null(const char *name);
 /*
- * The first thing in every public call: 0, or RF_ERR_INVALID in a process that has inherited the
- * context from its parent by fork(). Its threads and locks are not there, and its connections
- * belong to the parent.
+ * The first thing in every public call: 0, or RF_ERR_INVALID if ctx is NULL, or in a process that
+ * has inherited the context from its parent by fork(). Its threads and locks are not there, and its
+ * connections belong to the parent.
  */
 int rf_usable(struct rf_context *ctx);
 /* For a new context: makes rf_usable() notice a fork. */
@@ -398,6 +400,10 @@ void rf_request_done(struct rf_request *request, int status) RF_REQUIRES(rf_cont
 
 /* ---- check.c ---- */
 
+/* Formats of the texts about an argument that has no name: its number, and what is allowed. */
+#define RF_UNKNOWN_TYPE "type %u does not exist: use one of enum rf_type"
+#define RF_UNKNOWN_OP "operation %u does not exist: use one of enum rf_op"
+
 /*
  * Checks a call, and fills in what follows from its arguments. Returns NULL, or what is wrong with
  * them; why[RF_TEXT_MAX] has room for that.
@@ -443,6 +449,9 @@ unsigned int rf_group_progress(struct rf_group *group, uint64_t now) RF_REQUIRES
 
 /* ---- waits.c: who waits in which call. All under the lock. ---- */
 
+/* 'communicator "name"', or "communicator number 3"; "communicator" for one of one rank. */
+#define RF_COMM_TEXT (RF_NAME_ROOM + 24u)
+const char *rf_comm_text(const struct rf_comm *comm, char text[RF_COMM_TEXT]);
 /* Tells the other processes in which calls this one has waited for half of their timeout. */
 void rf_waits_say(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_context_class);
 /* Another process has said so. */
@@ -450,8 +459,9 @@ void rf_waits_heard(struct rf_context *ctx, unsigned int process, const char *te
 	RF_REQUIRES(rf_context_class);
 /*
  * What the other ranks of a group have said within its timeout, for the text of a timeout: "; rank
- * 1 waits in ...", or "".
+ * 1 waits in ...", or "". room: RF_WAITS_TEXT.
  */
+#define RF_WAITS_TEXT 1400u
 void rf_waits_text(const struct rf_group *group, char *text, size_t room)
 	RF_REQUIRES(rf_context_class);
 
@@ -643,9 +653,10 @@ const char *rf_steering_name(enum rf_steering steering);
 
 /*
  * Makes a communicator of the job, which the caller has taken for it. members: the job's ranks,
- * NULL for all. Drops the job and frees the communicator on failure, whose text is recorded.
+ * NULL for all. why_so: why its schedule is what it is, NULL: by the environment. Drops the job and
+ * frees the communicator on failure, whose text is recorded.
  */
-int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n, bool by_program,
-		 struct rf_comm **out) RF_EXCLUDES(rf_context_class);
+int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n,
+		 const char *why_so, struct rf_comm **out) RF_EXCLUDES(rf_context_class);
 
 #endif

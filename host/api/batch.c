@@ -93,11 +93,18 @@ static int prepare(struct rf_comm *comm, const struct rf_piece *pieces, size_t n
 	size_t size = rf_type_size(type), bytes = 0;
 	int ret;
 
+	if (!comm)
+		return rf_null("comm");
 	if (rf_usable(comm->ctx))
 		return RF_ERR_INVALID;
-	if (!size || (n && !pieces) || n > SIZE_MAX / 4 / sizeof(*pieces))
+	if (!size)
+		return rf_fail(comm->ctx, RF_ERR_INVALID, RF_UNKNOWN_TYPE, (unsigned int)type);
+	if (n && !pieces)
 		return rf_fail(comm->ctx, RF_ERR_INVALID,
-			       !size ? "unknown type" : "there are no pieces, or too many");
+			       "pieces is NULL, and n is %zu: give an array of so many", n);
+	if (n > SIZE_MAX / 4 / sizeof(*pieces))
+		return rf_fail(comm->ctx, RF_ERR_INVALID,
+			       "%zu pieces are more than memory can hold", n);
 	ret = measure(comm, pieces, n, size, &bytes);
 	if (ret)
 		return ret;

@@ -19,8 +19,10 @@ static const char *check_op(struct rf_comm_call *call, char *why)
 		c->op = RF_ARITH_SUM;
 		c->form |= RF_FORM_AVERAGE;
 	}
-	if ((unsigned int)c->op > RF_ARITH_XOR)
-		return "unknown operation";
+	if ((unsigned int)c->op > RF_ARITH_XOR) {
+		snprintf(why, RF_TEXT_MAX, RF_UNKNOWN_OP, (unsigned int)c->op);
+		return why;
+	}
 	if (c->op <= RF_ARITH_MAX || rf_arith_has(c->type, c->op))
 		return NULL;
 	snprintf(why, RF_TEXT_MAX, "%s is for integers, not for %s", rf_op_name((enum rf_op)c->op),
@@ -44,10 +46,14 @@ static const char *check_kind(struct check *k, char *why)
 	const struct rf_directed_call *c = &k->call->c;
 	unsigned int ranks = k->comm->ranks;
 
-	if (!k->size)
-		return "unknown type";
+	if (!k->size) {
+		snprintf(why, RF_TEXT_MAX, RF_UNKNOWN_TYPE, (unsigned int)c->type);
+		return why;
+	}
 	if (k->shape->root && c->root >= ranks) {
-		snprintf(why, RF_TEXT_MAX, "root %u of %u ranks", c->root, ranks);
+		snprintf(why, RF_TEXT_MAX,
+			 "root %u of %u ranks: the root is a rank of the communicator, below %u",
+			 c->root, ranks, ranks);
 		return why;
 	}
 	return k->shape->reduces ? check_op(k->call, why) : NULL;
@@ -114,20 +120,26 @@ static const char *check_buffers(const struct check *k)
 	/* the own block is copied */
 	call->touched |= !k->shape->reduces;
 	if (a < b + call->recv_bytes && b < a + call->send_bytes)
-		return "send and receive buffer overlap, and the own block is not at one place";
+		return k->shape->blocks ? "send and receive buffer overlap, and the own block is "
+					  "not at one place"
+					: "send and receive buffer overlap without being the same";
 	return NULL;
 }
 
-static const char *check_counts(const struct check *k)
+static const char *check_counts(const struct check *k, char *why)
 {
 	struct rf_comm_call *call = k->call;
 
 	if (k->root || !call->counts_first) {
 		if (!call->c.counts)
-			return "counts is NULL";
-		return k->root && call->counts_first && call->own != call->c.counts[k->comm->rank]
-			       ? "the root's own count differs from its place in counts"
-			       : NULL;
+			return "counts is NULL: give an array with a count for each rank";
+		if (!k->root || !call->counts_first || call->own == call->c.counts[k->comm->rank])
+			return NULL;
+		snprintf(why, RF_TEXT_MAX,
+			 "own is %llu, and counts[%u] of the root is %llu: they must be equal",
+			 (unsigned long long)call->own, k->comm->rank,
+			 (unsigned long long)call->c.counts[k->comm->rank]);
+		return why;
 	}
 	/* the counts come later, and the root alone has all blocks */
 	call->c.counts = NULL;
@@ -148,7 +160,7 @@ const char *rf_comm_call_check(const struct rf_comm *comm, struct rf_comm_call *
 	call->touched = call->average;
 	wrong = check_kind(&k, why);
 	if (!wrong && call->is_v)
-		wrong = check_counts(&k);
+		wrong = check_counts(&k, why);
 	if (wrong)
 		return wrong;
 	if (!measure(&k))

@@ -11,6 +11,8 @@ static inline int check(struct rf_comm *comm, struct rf_comm_call *call)
 	char why[RF_TEXT_MAX];
 	const char *wrong;
 
+	if (!comm)
+		return rf_null("comm");
 	if (rf_usable(comm->ctx))
 		return RF_ERR_INVALID;
 	wrong = rf_comm_call_check(comm, call, why);
@@ -19,12 +21,13 @@ static inline int check(struct rf_comm *comm, struct rf_comm_call *call)
 
 int rf_comm_run(struct rf_comm *comm, struct rf_comm_call *call)
 {
-	struct rf_context *ctx = comm->ctx;
+	struct rf_context *ctx;
 	struct rf_request *r;
 	int ret = check(comm, call);
 
 	if (ret)
 		return ret;
+	ctx = comm->ctx;
 	rf_lock(ctx);
 	if (comm->ranks == 1)
 		ret = rf_comm_call_alone(comm, call);
@@ -43,11 +46,12 @@ int rf_comm_run(struct rf_comm *comm, struct rf_comm_call *call)
 
 int rf_comm_start(struct rf_comm *comm, struct rf_comm_call *call, struct rf_request **request)
 {
-	struct rf_context *ctx = comm->ctx;
+	struct rf_context *ctx;
 	int ret = check(comm, call);
 
 	if (ret)
 		return ret;
+	ctx = comm->ctx;
 	if (!request)
 		return rf_fail(ctx, RF_ERR_INVALID, "request is NULL");
 	rf_lock(ctx);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/config/settings.h"
+#include "host/member/order.h"
 #include "proto/rf_bytes.h"
 
 #define CONFIG(config, member, absent)                                                             \
@@ -16,9 +17,9 @@
 
 /*
  * Bytes of the card that every rank publishes: schedule, number of ranks, slots for large calls,
- * and the job's rank of each.
+ * the box (0: none), and the job's rank of each.
  */
-#define CARD_HEAD 8u
+#define CARD_HEAD 12u
 #define CARD (CARD_HEAD + RF_RANKS_MAX)
 #define COUNTER_COMMS 1
 /* How long the end of the job waits if the end of its last communicator was in vain. */
@@ -73,12 +74,46 @@ static void card_write(const struct rf_comm *comm, uint8_t card[CARD])
 	rf_put_be16(card, (uint16_t)comm->schedule);
 	rf_put_be16(card + 2, (uint16_t)comm->ranks);
 	rf_put_be32(card + 4, comm->large.slots);
+	rf_put_be32(card + 8, comm->schedule == RF_SCHEDULE_BOX ? comm->box_ip : 0);
 	memcpy(card + CARD_HEAD, comm->member, comm->ranks);
 }
 
 static const char *schedule_name(const uint8_t *card)
 {
 	return rf_get_be16(card) == RF_SCHEDULE_RING ? "ring" : "box";
+}
+
+/* The k-th card of a gather differs from the first one: how. Cards are in the job's order. */
+static void differ_text(const struct rf_comm *comm, const uint8_t *cards, unsigned int k, char *why,
+			size_t room)
+{
+	unsigned int first = rf_comm_rank_at(comm, 0), other = rf_comm_rank_at(comm, k);
+	const uint8_t *card = cards + k * CARD;
+	char here[16], there[16];
+
+	if (rf_get_be16(card) != rf_get_be16(cards))
+		snprintf(why, room,
+			 "rank %u (schedule %s) and rank %u (schedule %s) differ: set RF_SCHEDULE "
+			 "to the same value on all ranks",
+			 other, schedule_name(card), first, schedule_name(cards));
+	else if (rf_get_be32(card + 4) != rf_get_be32(cards + 4))
+		snprintf(why, room,
+			 "rank %u and rank %u differ in RF_SLOTS, RF_SLOTS_LARGE or RF_FALLBACK: "
+			 "set them to the same values on all ranks",
+			 other, first);
+	else if (rf_get_be32(card + 8) != rf_get_be32(cards + 8))
+		snprintf(why, room,
+			 "rank %u (box %s) and rank %u (box %s) differ: set RF_BOX_IP to the same "
+			 "address on all ranks",
+			 other, rf_ip_text(rf_get_be32(card + 8), there), first,
+			 rf_ip_text(rf_get_be32(cards + 8), here));
+	else
+		/* its ranks have no common numbers */
+		snprintf(
+			why, room,
+			"rank %u of the job lists the members in another order than rank %u of the "
+			"job",
+			comm->member[other], comm->member[first]);
 }
 
 /* Checks what all ranks must have equal, and their addresses. */
@@ -88,23 +123,9 @@ static int cards_check(const struct rf_comm *comm, const uint8_t *cards, char *w
 	char ip[16];
 
 	for (r = 0; r < comm->ranks; r++) {
-		const uint8_t *card = cards + r * CARD;
-
-		if (memcmp(card, cards, CARD) == 0)
+		if (memcmp(cards + r * CARD, cards, CARD) == 0)
 			continue;
-		if (rf_get_be16(card) != rf_get_be16(cards))
-			snprintf(why, room,
-				 "rank %u (schedule %s) and rank 0 (schedule %s) differ: set "
-				 "RF_SCHEDULE to the same value on all ranks",
-				 r, schedule_name(card), schedule_name(cards));
-		else if (rf_get_be32(card + 4) != rf_get_be32(cards + 4))
-			snprintf(why, room,
-				 "rank %u and rank 0 differ in RF_SLOTS, RF_SLOTS_LARGE or "
-				 "RF_FALLBACK: set them to the same values on all ranks",
-				 r);
-		else
-			snprintf(why, room,
-				 "rank %u lists the members in another order than rank 0", r);
+		differ_text(comm, cards, r, why, room);
 		return RF_ERR_MISMATCH;
 	}
 	/* Neighbours in the ring, the last rank and rank 0 among them. */
@@ -158,28 +179,29 @@ static int comm_meet(struct rf_comm *comm, char *why, size_t room)
 }
 
 /* One line: who carries the calls, and why. */
-static void comm_log(struct rf_comm *comm, bool by_program)
+static void comm_log(struct rf_comm *comm, const char *why)
 {
 	struct rf_log *log = &comm->ctx->log;
 	const char *set = getenv("RF_SCHEDULE");
-	char ip[16], box[48], name[RF_NAME_ROOM + 4] = "";
+	char ip[16], box[48], name[RF_COMM_TEXT], fallback[32] = "";
 
-	if (comm->name[0])
-		snprintf(name, sizeof(name), " \"%s\"", comm->name);
+	rf_comm_text(comm, name);
 	if (comm->ranks == 1) {
-		rf_log_line(log, RF_LOG_INFO,
-			    "communicator%s: one rank alone, so every result is a copy", name);
+		rf_log_line(log, RF_LOG_INFO, "%s: one rank alone, so every result is a copy",
+			    name);
 		return;
 	}
+	if (comm->schedule == RF_SCHEDULE_BOX && comm->fallback != RF_FALLBACK_NONE)
+		snprintf(fallback, sizeof(fallback), "; RF_FALLBACK=%s",
+			 rf_fallback_name(comm->fallback));
 	snprintf(box, sizeof(box), "the box %s", rf_ip_text(comm->box_ip, ip));
-	rf_log_line(log, RF_LOG_INFO,
-		    "communicator%s: rank %u of %u, job %llu; reductions by %s (%s), over %s", name,
-		    comm->rank, comm->ranks, (unsigned long long)comm->ctx->job.number,
+	rf_log_line(log, RF_LOG_INFO, "%s: rank %u of %u, job %llu; calls by %s (%s), over %s%s",
+		    name, comm->rank, comm->ranks, (unsigned long long)comm->ctx->job.number,
 		    comm->schedule == RF_SCHEDULE_BOX ? box : "the ranks in a ring, without a box",
-		    by_program    ? "set by the program"
+		    why           ? why
 		    : set && *set ? "RF_SCHEDULE"
 				  : "the default",
-		    comm->ctx->verbs ? "verbs" : "ringfold's own transport");
+		    comm->ctx->verbs ? "verbs" : "ringfold's own transport", fallback);
 }
 
 /* Makes the group and fills in the communicator. */
@@ -209,8 +231,8 @@ static void comm_unlink(struct rf_comm *comm)
 	rf_unlock(comm->ctx);
 }
 
-int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n, bool by_program,
-		 struct rf_comm **out)
+int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int n,
+		 const char *why_so, struct rf_comm **out)
 {
 	struct rf_context *ctx = comm->ctx;
 	char why[RF_TEXT_MAX];
@@ -228,7 +250,7 @@ int rf_comm_make(struct rf_comm *comm, const unsigned int *members, unsigned int
 		free(comm);
 		return rf_fail(ctx, ret, "%s", why);
 	}
-	comm_log(comm, by_program);
+	comm_log(comm, why_so);
 	*out = comm;
 	return RF_OK;
 }
@@ -242,7 +264,9 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
-	if (!out || (config && config->size < sizeof(config->size)))
+	if (!out)
+		return rf_fail(ctx, RF_ERR_INVALID, "comm is NULL");
+	if (config && config->size < sizeof(config->size))
 		return rf_fail(ctx, RF_ERR_INVALID,
 			       "config.size is not set: use RF_COMM_CONFIG_INIT");
 	comm = calloc(1, sizeof(*comm));
@@ -259,7 +283,9 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
 		return ret;
 	}
 	return rf_comm_make(comm, CONFIG(config, members, NULL), CONFIG(config, n_members, 0),
-			    CONFIG(config, schedule, RF_SCHEDULE_DEFAULT) != RF_SCHEDULE_DEFAULT,
+			    CONFIG(config, schedule, RF_SCHEDULE_DEFAULT) != RF_SCHEDULE_DEFAULT
+				    ? "set by the program"
+				    : NULL,
 			    out);
 }
 
@@ -289,21 +315,22 @@ int rf_comm_destroy(struct rf_comm *comm)
 
 unsigned int rf_comm_rank(const struct rf_comm *comm)
 {
-	return comm->rank;
+	return comm ? comm->rank : 0;
 }
 
 unsigned int rf_comm_ranks(const struct rf_comm *comm)
 {
-	return comm->ranks;
+	return comm ? comm->ranks : 0;
 }
 
 int rf_comm_order(const struct rf_comm *comm, struct rf_order *order)
 {
+	size_t size = order ? order->size : 0, least;
 	struct rf_order o;
-	size_t least =
-		offsetof(struct rf_order, place) + comm->ranks * sizeof(struct rf_rank_place);
-	size_t size = order ? order->size : 0;
 
+	if (!comm)
+		return rf_null("comm");
+	least = offsetof(struct rf_order, place) + comm->ranks * sizeof(struct rf_rank_place);
 	if (rf_usable(comm->ctx))
 		return RF_ERR_INVALID;
 	if (size < least)
@@ -316,4 +343,15 @@ int rf_comm_order(const struct rf_comm *comm, struct rf_order *order)
 	o.size = size;
 	memcpy(order, &o, size < sizeof(o) ? size : sizeof(o));
 	return RF_OK;
+}
+
+int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
+		   const void *const *inputs, void *out, size_t count)
+{
+	const char *wrong = rf_order_compute(order, type, op, inputs, out, count);
+
+	if (!wrong)
+		return RF_OK;
+	snprintf(rf_error_text, RF_TEXT_MAX, "%s", wrong);
+	return RF_ERR_INVALID;
 }

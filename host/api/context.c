@@ -55,6 +55,12 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 					RF_TEXT_MAX);
 	if (ret)
 		return ret;
+	if ((unsigned int)mode > RF_PROGRESS_MANUAL) {
+		snprintf(rf_error_text, RF_TEXT_MAX,
+			 "progress %u does not exist: use one of enum rf_progress_mode",
+			 (unsigned int)mode);
+		return RF_ERR_INVALID;
+	}
 	if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "manual") == 0)
 		mode = RF_PROGRESS_MANUAL;
 	else if (mode == RF_PROGRESS_DEFAULT && strcmp(text, "thread") != 0) {
@@ -328,9 +334,9 @@ int rf_context_create(const struct rf_context_config *config, struct rf_context 
 	int ret;
 
 	if (!out || (config && config->size < sizeof(config->size))) {
-		snprintf(rf_error_text, RF_TEXT_MAX,
-			 "config.size is not set: use "
-			 "RF_CONTEXT_CONFIG_INIT");
+		snprintf(rf_error_text, RF_TEXT_MAX, "%s",
+			 out ? "config.size is not set: use RF_CONTEXT_CONFIG_INIT"
+			     : "ctx is NULL");
 		return RF_ERR_INVALID;
 	}
 	if (!device)

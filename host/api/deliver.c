@@ -71,11 +71,15 @@ void rf_deliver_all(struct rf_context *ctx)
 int rf_on_completion(struct rf_request *request,
 		     void (*done)(void *arg, int status, const char *text), void *arg)
 {
-	struct rf_group *g = request->group;
-	struct rf_context *ctx = g->comm->ctx;
+	struct rf_context *ctx;
 	struct rf_batch *batch;
+	struct rf_group *g;
 	int ret = RF_OK;
 
+	if (!request)
+		return rf_null("request");
+	g = request->group;
+	ctx = g->comm->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	if (!done)

@@ -68,16 +68,18 @@ static void spread(struct rf_group *g) RF_REQUIRES(rf_context_class)
 /* The member has failed. */
 static void note_failure(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
-	const char *name = g->comm->name;
-	char waits[420] = "";
+	char waits[RF_WAITS_TEXT] = "", comm[RF_COMM_TEXT] = "";
 
 	if (!rf_member_status(g->member) || g->status)
 		return;
 	g->status = rf_member_status(g->member);
 	if (g->status == RF_ERR_TIMEOUT)
 		rf_waits_text(g, waits, sizeof(waits));
-	snprintf(g->text, sizeof(g->text), "%s%s%s%.511s%s", name[0] ? "communicator \"" : "", name,
-		 name[0] ? "\": " : "", rf_member_text(g->member), waits);
+	/* others may wait in another one, whether it has a name or not */
+	if (g->comm->name[0] || g->status == RF_ERR_TIMEOUT)
+		rf_comm_text(g->comm, comm);
+	snprintf(g->text, sizeof(g->text), "%s%s%.511s%s", comm, comm[0] ? ": " : "",
+		 rf_member_text(g->member), waits);
 	spread(g);
 	rf_log_line(&g->comm->ctx->log, RF_LOG_INFO, "group %u failed: %s", g->number, g->text);
 }

@@ -122,10 +122,11 @@ int rf_comm_icreate(struct rf_context *ctx, const struct rf_comm_config *config,
 
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
-	if (!creation || (config && config->size < sizeof(config->size)))
+	if (!creation)
+		return rf_fail(ctx, RF_ERR_INVALID, "creation is NULL");
+	if (config && config->size < sizeof(config->size))
 		return rf_fail(ctx, RF_ERR_INVALID,
-			       "creation is NULL, or config.size is not set: use "
-			       "RF_COMM_CONFIG_INIT");
+			       "config.size is not set: use RF_COMM_CONFIG_INIT");
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return rf_fail(ctx, RF_ERR_NO_MEMORY, "no memory for the creation");
@@ -168,10 +169,13 @@ int rf_comm_created(struct rf_creation *creation, unsigned int timeout_ms, struc
 {
 	uint64_t until =
 		timeout_ms == RF_WAIT_FOREVER ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
-	struct rf_context *ctx = creation->ctx;
+	struct rf_context *ctx;
 	struct rf_comm *made;
 	int ret;
 
+	if (!creation)
+		return rf_null("creation");
+	ctx = creation->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	if (!comm)

@@ -96,6 +96,11 @@ static int settings(struct rf_context *ctx, const struct rf_comm_config *config,
 		ret = root_setting(config, find, s->root, why, room);
 	s->port = CONFIG(config, port, 0);
 	job->number = CONFIG(config, job, 0);
+	if (!ret && s->port > 65535) {
+		snprintf(why, room, "port %llu: expected a number from 1 to 65535",
+			 (unsigned long long)s->port);
+		ret = RF_ERR_INVALID;
+	}
 	if (!ret && !s->port && !(find && !is_set("RF_PORT")))
 		ret = rf_setting_number("RF_PORT", 1, 65535, &s->port, why, room);
 	if (!ret && !timeout_ms)

@@ -64,14 +64,18 @@ static void take(struct rf_stragglers *s, const struct rf_ctl_lag_page *page)
 
 int rf_comm_stragglers(struct rf_comm *comm, struct rf_stragglers *stragglers)
 {
-	struct rf_context *ctx = comm->ctx;
-	struct rf_group *group = comm->group;
+	struct rf_context *ctx;
+	struct rf_group *group;
 	const struct rf_ctl_lag_page *page = NULL;
 	struct rf_stragglers s = {0};
 	size_t size = stragglers ? stragglers->size : 0;
 	unsigned int next = 0;
 	int ret;
 
+	if (!comm)
+		return rf_null("comm");
+	ctx = comm->ctx;
+	group = comm->group;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	if (size < sizeof(size))

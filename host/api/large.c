@@ -123,12 +123,13 @@ static void refused(struct rf_comm *comm, uint32_t most, const char *why)
 {
 	struct rf_large *l = &comm->large;
 	uint32_t skip = SKIP_MAX;
+	char text[RF_COMM_TEXT];
 
 	if (!l->refused)
 		rf_log_line(&comm->ctx->log, RF_LOG_INFO,
-			    "communicator %s: no second group for large calls, which go on through "
+			    "%s: no second group for large calls, which go on through "
 			    "the first one: %s",
-			    comm->name[0] ? comm->name : comm->lane, why);
+			    rf_comm_text(comm, text), why);
 	l->refused++;
 	if (l->refused < 8)
 		skip = 1u << l->refused;
@@ -140,11 +141,12 @@ static void used(struct rf_comm *comm, struct rf_group *g, uint32_t most)
 	RF_REQUIRES(rf_context_class)
 {
 	struct rf_large *l = &comm->large;
+	char text[RF_COMM_TEXT];
 
 	rf_log_line(&comm->ctx->log, RF_LOG_INFO,
-		    "communicator %s: a second group of the box, with %u slots, carries large "
+		    "%s: a second group of the box, with %u slots, carries large "
 		    "calls after number %u",
-		    comm->name[0] ? comm->name : comm->lane, 2 * rf_member_window(g->member), most);
+		    rf_comm_text(comm, text), 2 * rf_member_window(g->member), most);
 	l->state = RF_LARGE_USED;
 	l->group = g;
 	l->from = most + 1;
@@ -206,6 +208,7 @@ static bool give_back(struct rf_comm *comm)
 {
 	struct rf_context *ctx = comm->ctx;
 	struct rf_large *l = &comm->large;
+	char text[RF_COMM_TEXT];
 	struct rf_group *g;
 	struct votes v, w;
 	int ret;
@@ -234,8 +237,8 @@ static bool give_back(struct rf_comm *comm)
 	l->group = NULL;
 	l->from = w.most + 1;
 	rf_comm_release(comm);
-	rf_log_line(&ctx->log, RF_LOG_INFO, "communicator %s: the second group is given back",
-		    comm->name[0] ? comm->name : comm->lane);
+	rf_log_line(&ctx->log, RF_LOG_INFO, "%s: the second group is given back",
+		    rf_comm_text(comm, text));
 	rf_unlock(ctx);
 	rf_group_end(g, true);
 	return true;

@@ -95,8 +95,16 @@ unsigned int rf_forks_now(void)
 	return atomic_load(&forks);
 }
 
+int rf_null(const char *name)
+{
+	snprintf(rf_error_text, RF_TEXT_MAX, "%s is NULL: it was never made, or is released", name);
+	return RF_ERR_INVALID;
+}
+
 int rf_usable(struct rf_context *ctx)
 {
+	if (!ctx)
+		return rf_null("ctx");
 	if (ctx->forks == atomic_load(&forks))
 		return RF_OK;
 	return rf_fail(ctx, RF_ERR_INVALID,

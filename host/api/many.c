@@ -28,24 +28,30 @@ static bool ready(const struct rf_request *r) RF_REQUIRES(rf_context_class)
 	return r->done || rf_fallback_takes(r->group->resume, r->group->status);
 }
 
-/* The context of the requests. Returns how many there are; 0 with a text if they have several. */
+/* The context of the requests. Returns how many there are; 0 if they have several. */
 static unsigned int count(struct rf_request **requests, unsigned int n, struct rf_context **ctx)
 {
 	unsigned int found = 0;
 
 	*ctx = NULL;
-	snprintf(rf_error_text, RF_TEXT_MAX, "there is no request to wait for");
 	for (unsigned int k = 0; requests && k < n; k++) {
 		if (!requests[k])
 			continue;
 		if (*ctx && requests[k]->group->comm->ctx != *ctx) {
-			snprintf(rf_error_text, RF_TEXT_MAX, "the requests have several contexts");
 			return 0;
 		}
 		*ctx = requests[k]->group->comm->ctx;
 		found++;
 	}
 	return found;
+}
+
+/* ctx: NULL if there was no request, else they have several. */
+static int none(const struct rf_context *ctx)
+{
+	snprintf(rf_error_text, RF_TEXT_MAX, "%s",
+		 ctx ? "the requests have several contexts" : "there is no request to wait for");
+	return RF_ERR_INVALID;
 }
 
 static uint64_t until_of(unsigned int timeout_ms)
@@ -61,7 +67,9 @@ int rf_wait_any(struct rf_request **requests, unsigned int n, unsigned int timeo
 	int ret = RF_IN_PROGRESS;
 	unsigned int k;
 
-	if (!count(requests, n, &ctx) || rf_usable(ctx))
+	if (!count(requests, n, &ctx))
+		return none(ctx);
+	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	if (!index)
 		return rf_fail(ctx, RF_ERR_INVALID, "index is NULL");
@@ -94,7 +102,7 @@ int rf_wait_all(struct rf_request **requests, unsigned int n, unsigned int timeo
 	bool done = true;
 
 	if (!count(requests, n, &ctx))
-		return ctx ? RF_ERR_INVALID : RF_OK;
+		return ctx ? none(ctx) : RF_OK;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);

@@ -342,8 +342,10 @@ static int range_check(struct rf_context *ctx, const void *addr, size_t bytes, c
 {
 	if (!out)
 		return rf_fail(ctx, RF_ERR_INVALID, "mem is NULL");
-	if (!addr || !bytes)
-		return rf_fail(ctx, RF_ERR_INVALID, "addr is NULL, or bytes is 0");
+	if (!addr)
+		return rf_fail(ctx, RF_ERR_INVALID, "addr is NULL");
+	if (!bytes)
+		return rf_fail(ctx, RF_ERR_INVALID, "bytes is 0");
 	if (bytes - 1 > UINTPTR_MAX - (uintptr_t)addr)
 		return rf_fail(ctx, RF_ERR_INVALID,
 			       "%zu bytes at %p reach beyond the address space", bytes, addr);
@@ -403,9 +405,12 @@ int rf_mem_register_dmabuf(struct rf_context *ctx, int fd, uint64_t offset, size
 	ret = range_check(ctx, addr, bytes, out);
 	if (ret)
 		return ret;
-	if (fd < 0 || bytes > UINT64_MAX - offset)
+	if (fd < 0)
+		return rf_fail(ctx, RF_ERR_INVALID, "fd is %d", fd);
+	if (bytes > UINT64_MAX - offset)
 		return rf_fail(ctx, RF_ERR_INVALID,
-			       "fd is %d, or offset and bytes reach beyond 2^64", fd);
+			       "%zu bytes from offset %llu on reach beyond 2^64", bytes,
+			       (unsigned long long)offset);
 	m = mem_new(ctx, (uintptr_t)addr, bytes, RF_MEM_HANDLE, true);
 	if (!m)
 		return RF_ERR_NO_MEMORY;

@@ -7,9 +7,12 @@
 
 int rf_test(struct rf_request *request)
 {
-	struct rf_context *ctx = request->group->comm->ctx;
+	struct rf_context *ctx;
 	int ret;
 
+	if (!request)
+		return rf_null("request");
+	ctx = request->group->comm->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
@@ -48,12 +51,15 @@ static int still_waiting(struct rf_group *g, unsigned int waited_ms) RF_REQUIRES
 
 int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 {
-	struct rf_context *ctx = request->group->comm->ctx;
+	struct rf_context *ctx;
 	uint64_t until =
 		timeout_ms == RF_WAIT_FOREVER ? RF_NEVER : rf_now() + timeout_ms * RF_NS_PER_MS;
 	uint64_t half = rf_now() + timeout_ms * RF_NS_PER_MS / 2;
 	int ret;
 
+	if (!request)
+		return rf_null("request");
+	ctx = request->group->comm->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);
@@ -73,9 +79,13 @@ int rf_wait(struct rf_request *request, unsigned int timeout_ms)
 
 int rf_comm_abort(struct rf_comm *comm)
 {
-	struct rf_context *ctx = comm->ctx;
-	struct rf_group *g = comm->group;
+	struct rf_context *ctx;
+	struct rf_group *g;
 
+	if (!comm)
+		return rf_null("comm");
+	ctx = comm->ctx;
+	g = comm->group;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
 	rf_lock(ctx);

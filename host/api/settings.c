@@ -152,6 +152,14 @@ int rf_comm_settings(struct rf_comm *comm, const struct rf_comm_config *config, 
 			 RF_NAME_MAX);
 		return RF_ERR_INVALID;
 	}
+	if (!CONFIG(config, members, NULL) && CONFIG(config, n_members, 0)) {
+		snprintf(
+			why, room,
+			"members is NULL, and n_members is %u: list the members, or leave both out "
+			"for all processes",
+			config->n_members);
+		return RF_ERR_INVALID;
+	}
 	snprintf(comm->name, sizeof(comm->name), "%s", name ? name : "");
 	if (!timeout_ms)
 		ret = rf_setting_number("RF_TIMEOUT", 1, 86400000, &timeout_ms, why, room);

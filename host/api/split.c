@@ -7,6 +7,9 @@
 
 #include "proto/rf_bytes.h"
 
+/* Bytes of what a rank publishes: color, key, and whether its communicator has failed. */
+#define CARD 9u
+
 /* A rank's choice, for sorting: by color, then key, then rank. */
 struct choice {
 	int color, key;
@@ -27,7 +30,7 @@ static int compare(const void *a, const void *b)
 /* Exchanges the choices. Fills members with the job's ranks of this color, in order. */
 static int choose(struct rf_comm *comm, int color, int key, unsigned int *members, unsigned int *n)
 {
-	uint8_t own[8], all[RF_RANKS_MAX * 8];
+	uint8_t own[CARD], all[RF_RANKS_MAX * CARD];
 	struct choice choices[RF_RANKS_MAX];
 	char name[RF_STORE_KEY_MAX];
 	int ret;
@@ -35,15 +38,25 @@ static int choose(struct rf_comm *comm, int color, int key, unsigned int *member
 	rf_put_be32(own, (uint32_t)color);
 	rf_put_be32(own + 4, (uint32_t)key);
 	rf_lock(comm->ctx);
-	snprintf(name, sizeof(name), "split %u", comm->splits++);
+	/* the other ranks must learn of it, or they would wait */
+	own[8] = comm->status || (comm->group->status &&
+				  !rf_fallback_takes(comm->group->resume, comm->group->status));
+	snprintf(name, sizeof(name), "rf_comm_split() number %u of communicator %.20s",
+		 ++comm->splits, comm->name[0] ? comm->name : comm->lane);
 	rf_unlock(comm->ctx);
 	ret = rf_comm_gather(comm, comm->lane, name, own, sizeof(own), all, comm->timeout_ms);
 	if (ret)
 		return ret;
-	for (unsigned int r = 0; r < comm->ranks; r++)
-		choices[r] = (struct choice){.color = (int)rf_get_be32(all + r * 8),
-					     .key = (int)rf_get_be32(all + r * 8 + 4),
+	for (unsigned int r = 0; r < comm->ranks; r++) {
+		if (all[r * CARD + 8])
+			return rf_fail(comm->ctx, RF_ERR_GROUP_FAILED,
+				       "the communicator has already failed at rank %u: it can "
+				       "only be destroyed",
+				       r);
+		choices[r] = (struct choice){.color = (int)rf_get_be32(all + r * CARD),
+					     .key = (int)rf_get_be32(all + r * CARD + 4),
 					     .rank = r};
+	}
 	qsort(choices, comm->ranks, sizeof(choices[0]), compare);
 	*n = 0;
 	for (unsigned int r = 0; r < comm->ranks; r++)
@@ -55,17 +68,20 @@ static int choose(struct rf_comm *comm, int color, int key, unsigned int *member
 int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name, struct rf_comm **part)
 {
 	unsigned int members[RF_RANKS_MAX], n = 0;
-	struct rf_context *ctx = comm->ctx;
+	struct rf_context *ctx;
 	struct rf_comm *made;
 	int ret;
 
+	if (!comm)
+		return rf_null("comm");
+	ctx = comm->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
-	if (!part || (name && strlen(name) > RF_NAME_MAX))
+	if (!part)
+		return rf_fail(ctx, RF_ERR_INVALID, "part is NULL");
+	if (name && strlen(name) > RF_NAME_MAX)
 		return rf_fail(ctx, RF_ERR_INVALID,
-			       "part is NULL, or the name is longer than %u "
-			       "bytes",
-			       RF_NAME_MAX);
+			       "the name of a communicator is longer than %u bytes", RF_NAME_MAX);
 	ret = choose(comm, color, key, members, &n);
 	if (ret)
 		return ret;
@@ -92,5 +108,5 @@ int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name, st
 		free(made);
 		return ret;
 	}
-	return rf_comm_make(made, members, n, true, part);
+	return rf_comm_make(made, members, n, "as in the communicator that is split", part);
 }

@@ -15,7 +15,19 @@
 /* How early at the latest without a box. */
 #define EARLY_NS (1000 * RF_NS_PER_MS)
 /* Ranks that are named in a text. */
-#define NAMED 3u
+#define NAMED 8u
+
+const char *rf_comm_text(const struct rf_comm *comm, char text[RF_COMM_TEXT])
+{
+	bool named = comm->name[0];
+
+	snprintf(text, RF_COMM_TEXT, "communicator%s%s%s",
+		 named           ? " \""
+		 : comm->lane[0] ? " number "
+				 : "",
+		 named ? comm->name : comm->lane, named ? "\"" : "");
+	return text;
+}
 
 static uint64_t timeout_of(const struct rf_group *g)
 {
@@ -35,7 +47,7 @@ static uint64_t silence_of(const struct rf_group *g) RF_REQUIRES(rf_context_clas
 static void say(struct rf_group *g) RF_REQUIRES(rf_context_class)
 {
 	struct rf_context *ctx = g->comm->ctx;
-	char text[RF_STORE_TEXT_MAX], call[128], head[64] = "";
+	char text[RF_STORE_TEXT_MAX], call[128], head[64] = "", comm[RF_COMM_TEXT];
 	uint64_t number;
 	uint32_t immediate;
 
@@ -43,9 +55,7 @@ static void say(struct rf_group *g) RF_REQUIRES(rf_context_class)
 		snprintf(head, sizeof(head), "#%u %llu %u ", g->number, (unsigned long long)number,
 			 immediate);
 	rf_member_call_text(g->member, call, sizeof(call));
-	snprintf(text, sizeof(text), "%scommunicator %s%s%s, %s", head,
-		 g->comm->name[0] ? "\"" : "number ",
-		 g->comm->name[0] ? g->comm->name : g->comm->lane, g->comm->name[0] ? "\"" : "",
+	snprintf(text, sizeof(text), "%s%s, %s", head, rf_comm_text(g->comm, comm),
 		 call[0] ? call : "a call");
 	rf_store_announce(ctx->job.store, RF_IN_PROGRESS, text);
 }
@@ -106,18 +116,25 @@ void rf_waits_heard(struct rf_context *ctx, unsigned int process, const char *te
 void rf_waits_text(const struct rf_group *g, char *text, size_t room)
 {
 	const struct rf_comm *comm = g->comm;
-	unsigned int named = 0;
+	unsigned int named = 0, more = 0;
 	uint64_t now = rf_now();
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (unsigned int r = 0; r < comm->ranks && named < NAMED; r++) {
+	for (unsigned int r = 0; r < comm->ranks; r++) {
 		const struct rf_waits *w = &comm->ctx->waits[comm->member[r]];
 
 		if (r == comm->rank || !w->at || now - w->at > timeout_of(g) || used >= room)
 			continue;
+		if (named == NAMED) {
+			more++;
+			continue;
+		}
 		used += (size_t)snprintf(text + used, room - used, "; rank %u waits in %s", r,
 					 w->text);
 		named++;
 	}
+	if (more && used < room)
+		snprintf(text + used, room - used, "; and %u more rank%s", more,
+			 more > 1 ? "s" : "");
 }

@@ -59,6 +59,14 @@ void rf_member_exchange(struct rf_member *m)
 	gather(m, card_len(m), (unsigned int)(cfg->exchange_ns / RF_MEMBER_MS));
 }
 
+/* The setting in which JOIN flags differ. */
+static const char *setting_of(uint16_t apart)
+{
+	if (apart & (RF_CTL_J_MIRROR | RF_CTL_J_SHIFTED))
+		return "RF_STEERING";
+	return apart & RF_CTL_J_SELECTIVE ? "RF_SELECTIVE" : "RF_STRAGGLER";
+}
+
 /* Describes how two ranks' cards differ. */
 static void differ_text(const uint8_t *card, const uint8_t *first, unsigned int r, char *text,
 			size_t room)
@@ -68,20 +76,25 @@ static void differ_text(const uint8_t *card, const uint8_t *first, unsigned int 
 			 "rank %u and rank 0 differ in RF_FALLBACK: set it to the same value on "
 			 "all ranks",
 			 r);
-	else if (memcmp(card + 12, first + 12, 8) == 0)
+	else if (rf_get_be32(card + 16) != rf_get_be32(first + 16))
 		snprintf(text, room,
-			 "rank %u and rank 0 differ in RF_TRANSPARENT, RF_SELECTIVE or "
-			 "RF_STRAGGLER (JOIN flags 0x%x and 0x%x): set them to the same values on "
-			 "all ranks",
-			 r, rf_get_be16(card + 20), rf_get_be16(first + 20));
+			 "rank %u asks for %u slots and rank 0 for %u: set RF_SLOTS to the same "
+			 "value on all ranks",
+			 r, rf_get_be32(card + 16), rf_get_be32(first + 16));
+	else if (memcmp(card + 12, first + 12, 8) == 0)
+		snprintf(
+			text, room,
+			"rank %u and rank 0 differ in %s (JOIN flags 0x%x and 0x%x): set it to the "
+			"same value on all ranks",
+			r, setting_of(rf_get_be16(card + 20) ^ rf_get_be16(first + 20)),
+			rf_get_be16(card + 20), rf_get_be16(first + 20));
 	else
 		snprintf(text, room,
-			 "rank %u makes a group of %s %s by the %s with %u slots, rank 0 one of %s "
-			 "%s by the %s with %u slots",
+			 "rank %u makes a group of %s %s by the %s, rank 0 one of %s %s by the %s",
 			 r, rf_type_name((enum rf_type)card[12]), rf_op_name((enum rf_op)card[13]),
-			 card[14] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(card + 16),
+			 card[14] == RF_SCHEDULE_RING ? "ring" : "box",
 			 rf_type_name((enum rf_type)first[12]), rf_op_name((enum rf_op)first[13]),
-			 first[14] == RF_SCHEDULE_RING ? "ring" : "box", rf_get_be32(first + 16));
+			 first[14] == RF_SCHEDULE_RING ? "ring" : "box");
 }
 
 int rf_member_read_cards(struct rf_member *m, const uint8_t *cards, char *text, size_t room)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/member/order.h"
 #include "proto/rf_bytes.h"
 
 #define CARD 8u
@@ -222,15 +223,15 @@ void rf_fallback_add(struct rf_fallback_state *f)
 	struct task *t = &f->task;
 	const void *inputs[RF_RANKS_MAX];
 	size_t size = rf_type_size(t->kept->type), words = (t->step * size + 3) / 4;
-	int ret;
+	const char *wrong;
 
 	for (unsigned int r = 0; r < f->cfg.ranks; r++)
 		inputs[r] = f->room + words * r;
-	ret = rf_order_apply(&f->cfg.order, t->kept->type, t->kept->op, inputs,
-			     t->result + t->at * size, t->step);
+	wrong = rf_order_compute(&f->cfg.order, t->kept->type, t->kept->op, inputs,
+				 t->result + t->at * size, t->step);
 	t->at += t->step;
-	if (ret)
-		over(f, ret, "the order of additions cannot be applied");
+	if (wrong)
+		over(f, RF_ERR_INVALID, wrong);
 	else if (t->at < t->kept->count)
 		exact_block(f);
 	else

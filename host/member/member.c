@@ -62,7 +62,7 @@ void rf_member_destroy(struct rf_member *m)
 void rf_member_announced(struct rf_member *m, unsigned int rank, int status, const char *text,
 			 uint64_t now)
 {
-	char lost[RF_MEMBER_TEXT];
+	char lost[RF_MEMBER_TEXT], own[24];
 
 	if (m->status)
 		return;
@@ -77,8 +77,13 @@ void rf_member_announced(struct rf_member *m, unsigned int rank, int status, con
 		return;
 	}
 	m->by_announcement = true;
-	rf_member_fail(m, false, status < 0 ? status : RF_ERR_ABORTED, now, "rank %u: %s", rank,
-		       text);
+	/* a text that begins with its rank needs no other name */
+	snprintf(own, sizeof(own), "rank %u ", rank);
+	if (strncmp(text, own, strlen(own)) == 0)
+		own[0] = '\0';
+	else
+		snprintf(own, sizeof(own), "rank %u: ", rank);
+	rf_member_fail(m, false, status < 0 ? status : RF_ERR_ABORTED, now, "%s%s", own, text);
 }
 
 void rf_member_lost_text(unsigned int rank, char *text, size_t room)

@@ -7,6 +7,7 @@
 #include "host/collective/arith.h"
 #include "host/collective/average.h"
 #include "host/collective/hosts.h"
+#include "host/member/order.h"
 #include "ringfold/ringfold.h"
 
 /* Elements handled at a time, so that the copies stay in the cache. */
@@ -193,23 +194,44 @@ static size_t places_end(unsigned int ranks)
 	return offsetof(struct rf_order, place) + ranks * sizeof(struct rf_rank_place);
 }
 
-int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
-		   const void *const *inputs, void *out, size_t count)
+/* What is wrong with the arguments; NULL: nothing. */
+static const char *arguments_wrong(const struct rf_order *order, enum rf_type type, enum rf_op op,
+				   const void *const *inputs, const void *out, size_t count)
 {
 	enum rf_op reduce = op == RF_AVERAGE ? RF_SUM : op;
-	int ret;
 
-	if (!order || !inputs || !out || !count || (unsigned int)op == RF_ARITH_COPY ||
-	    !rf_arith_has((enum rf_arith_type)type, (enum rf_arith_op)reduce))
-		return RF_ERR_INVALID;
-	if (op == RF_AVERAGE && !rf_average_has((enum rf_arith_type)type))
-		return RF_ERR_INVALID;
+	if (!order)
+		return "order is NULL";
 	if (order->size < offsetof(struct rf_order, place) || order->ranks < 1 ||
 	    order->ranks > RF_RANKS_MAX || order->size < places_end(order->ranks))
-		return RF_ERR_INVALID;
+		return "order.size is not set, or has no room for the places of all ranks, or "
+		       "order.ranks is not 1 to 128: fill it by rf_comm_order()";
+	if (!rf_type_size(type))
+		return "the type does not exist: use one of enum rf_type";
+	if ((unsigned int)op == RF_ARITH_COPY ||
+	    !rf_arith_has((enum rf_arith_type)type, (enum rf_arith_op)reduce) ||
+	    (op == RF_AVERAGE && !rf_average_has((enum rf_arith_type)type)))
+		return "this type does not have this operation";
+	if (count && (!inputs || !out))
+		return "inputs or out is NULL";
+	for (unsigned int r = 0; count && r < order->ranks; r++)
+		if (!inputs[r])
+			return "one of inputs is NULL: the operand of every rank is needed";
+	return NULL;
+}
+
+const char *rf_order_compute(const struct rf_order *order, enum rf_type type, enum rf_op op,
+			     const void *const *inputs, void *out, size_t count)
+{
+	const char *wrong = arguments_wrong(order, type, op, inputs, out, count);
+	enum rf_op reduce = op == RF_AVERAGE ? RF_SUM : op;
+	int ret = RF_OK;
+
+	if (wrong || !count)
+		return wrong;
 	if (order->ranks == 1) {
 		memmove(out, inputs[0], count * rf_type_size(type));
-		return RF_OK;
+		return NULL;
 	}
 	if (order->schedule == RF_SCHEDULE_RING &&
 	    count * rf_type_size(type) <= rf_hosts_small(order->ranks))
@@ -220,7 +242,12 @@ int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op o
 		ret = apply_tree(order, type, reduce, inputs, out, count);
 	else
 		ret = apply_box(order, type, reduce, inputs, out, count);
-	if (!ret && op == RF_AVERAGE)
+	if (ret)
+		return is_tree(order)
+			       ? "order describes a tree with a circle, an empty box, a place "
+				 "that does not exist, or two operands at one"
+			       : "order has a place that does not exist, or two ranks at one";
+	if (op == RF_AVERAGE)
 		rf_average((enum rf_arith_type)type, out, count, order->ranks);
-	return ret;
+	return NULL;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/member/order.h"
+
 /* Longest wait for this packet if all processes run, whatever the group's deadline is. */
 #define PROOF_NS (10000 * RF_MEMBER_MS)
 /* How long to wait for the box's answer which rank it waits for, and between two such questions. */
@@ -184,7 +186,9 @@ static int prepare(struct rf_member *m, const void **own, char *why, size_t room
 	m->proof.got = m->proof.want + len;
 	memset(m->proof.got, 0xa5, len);
 	*own = inputs[m->cfg.rank];
-	return rf_order_apply(&m->order, m->cfg.type, m->cfg.op, inputs, m->proof.want, count);
+	return rf_order_compute(&m->order, m->cfg.type, m->cfg.op, inputs, m->proof.want, count)
+		       ? RF_ERR_INVALID
+		       : RF_OK;
 }
 
 void rf_member_prove(struct rf_member *m, uint64_t now)

@@ -47,9 +47,9 @@ const char *rf_strerror(int status)
 	case RF_ERR_TIMEOUT:
 		return "a deadline has passed";
 	case RF_ERR_ABORTED:
-		return "the group was aborted";
+		return "the communicator was aborted";
 	case RF_ERR_GROUP_FAILED:
-		return "the group failed in an earlier call";
+		return "the communicator failed in an earlier call";
 	case RF_ERR_BUSY:
 		return "too many outstanding requests, or still in use";
 	case RF_ERR_INTERNAL:

@@ -3,6 +3,7 @@
 
 #include "firmware/core/fw.h"
 #include "host/collective/arith.h"
+#include "host/member/order.h"
 #include "sim/fabric/host.h"
 
 /* ---- boxes ---- */
@@ -76,8 +77,8 @@ int rf_tree_sum(struct rf_fabric *f, const struct rf_fabric_call *call, char *co
 
 	if (!tree_order(f, &o))
 		return -1;
-	return rf_order_apply(&o, (enum rf_type)call->type, (enum rf_op)call->op,
-			      (const void *const *)inputs, out, (size_t)call->count) == RF_OK
-		       ? 0
-		       : -1;
+	return rf_order_compute(&o, (enum rf_type)call->type, (enum rf_op)call->op,
+				(const void *const *)inputs, out, (size_t)call->count)
+		       ? -1
+		       : 0;
 }

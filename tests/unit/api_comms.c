@@ -308,8 +308,10 @@ static int wrong(struct rank *r)
 	config.members = other[r->rank];
 	config.n_members = 2;
 	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_MISMATCH);
-	EXPECT(r, strstr(rf_last_error_text(r->ctx), "another order"));
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1 of the job lists the members in "
+						     "another order than rank 0 of the job"));
 	config.members = NULL;
+	config.n_members = 0;
 	config.schedule = r->rank ? RF_SCHEDULE_BOX : RF_SCHEDULE_RING;
 	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_MISMATCH);
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "RF_SCHEDULE"));
@@ -328,9 +330,27 @@ static int wrong(struct rank *r)
 	return rf_comm_destroy(comm);
 }
 
+/* Ranks are named by their numbers in the communicator, not by those in the job. */
+static int other_numbers(struct rank *r)
+{
+	static const unsigned int turned[] = {2, 0, 1};
+	struct rf_comm_config config = RF_COMM_CONFIG_INIT;
+	struct rf_comm *comm = NULL;
+
+	config.members = turned;
+	config.n_members = 3;
+	/* process 2 is rank 0, process 0 rank 1 */
+	config.schedule = r->rank == 2 ? RF_SCHEDULE_BOX : RF_SCHEDULE_RING;
+	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx),
+			 "rank 0 (schedule box) and rank 1 (schedule ring) differ"));
+	return 0;
+}
+
 static void refused(void **state)
 {
 	(void)state;
+	run_all(3, other_numbers, false);
 	run_all(2, wrong, false);
 }
 

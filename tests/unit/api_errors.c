@@ -37,10 +37,10 @@ static int bad_arguments(struct rank *r)
 	int first;
 
 	EXPECT(r, rf_allreduce(r->comm, a, b, 1, (enum rf_type)10, RF_SUM) == RF_ERR_INVALID);
-	EXPECT(r, strstr(rf_last_error_text(r->ctx), "unknown type"));
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "type 10 does not exist: use one of"));
 	EXPECT(r, rf_allreduce(r->comm, a, b, 1, RF_INT32, (enum rf_op)6) == RF_ERR_INVALID);
 	EXPECT(r, rf_allreduce(r->comm, a, b, 1, RF_INT32, (enum rf_op)9) == RF_ERR_INVALID);
-	EXPECT(r, strstr(rf_last_error_text(r->ctx), "unknown operation"));
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "operation 9 does not exist: use one of"));
 	EXPECT(r, rf_allreduce(r->comm, a, b, 1, RF_INT32, RF_PRODUCT) == RF_ERR_INVALID);
 	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rf_all_gather()"));
 	EXPECT(r, rf_allreduce(r->comm, a, b, 1, RF_INT32, RF_AVERAGE) == RF_ERR_INVALID);
@@ -151,8 +151,24 @@ static int settings_differ(struct rank *r)
 	config.selective = RF_CHOICE_OFF;
 	config.slots = r->rank == 1 ? 32 : 64;
 	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_MISMATCH);
-	EXPECT(r, strstr(rf_last_error_text(r->ctx), "32 slots"));
-	EXPECT(r, strstr(rf_last_error_text(r->ctx), "64 slots"));
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 1 asks for 32 slots and rank 0 for 64: "
+						     "set RF_SLOTS"));
+	config.slots = 64;
+	config.straggler = r->rank == 2 ? 5 : RF_STRAGGLER_SILENT;
+	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 2 and rank 0 differ in RF_STRAGGLER"));
+	config.straggler = RF_STRAGGLER_SILENT;
+	config.steering = r->rank == 2 ? RF_STEERING_RING : RF_STEERING_MIRROR;
+	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "rank 2 and rank 0 differ in RF_STEERING"));
+	/* a box that nobody is asked for, because the ranks see first that they differ */
+	config.steering = RF_STEERING_MIRROR;
+	config.schedule = RF_SCHEDULE_BOX;
+	config.box_ip = r->rank == 1 ? "10.0.0.253" : "10.0.0.254";
+	EXPECT(r, rf_comm_create(r->ctx, &config, &comm) == RF_ERR_MISMATCH);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx),
+			 "rank 1 (box 10.0.0.253) and rank 0 (box 10.0.0.254) differ: set "
+			 "RF_BOX_IP"));
 	EXPECT(r, comm == NULL);
 	return 0;
 }
@@ -171,6 +187,8 @@ static int calls_differ(struct rank *r)
 	if (r->rank == 0) {
 		EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &part) == RF_ERR_MISMATCH);
 		EXPECT(r, strstr(rf_last_error_text(r->ctx), "same order"));
+		EXPECT(r, strstr(rf_last_error_text(r->ctx),
+				 "rf_comm_split() number 1 of communicator "));
 	}
 	return 0;
 }
@@ -246,11 +264,25 @@ static int aborts(struct rank *r)
 	return 0;
 }
 
+/* A communicator that one rank has given up is not split, on any rank. */
+static int splits_failed(struct rank *r)
+{
+	struct rf_comm *part = NULL;
+
+	if (r->rank == 1)
+		EXPECT(r, rf_comm_abort(r->comm) == RF_OK);
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &part) == RF_ERR_GROUP_FAILED);
+	EXPECT(r, strstr(rf_last_error_text(r->ctx), "can only be destroyed"));
+	EXPECT(r, part == NULL);
+	return 0;
+}
+
 static void abortion(void **state)
 {
 	(void)state;
 	run_all(3, aborts, false);
 	run_all(3, aborts, true);
+	run_all(3, splits_failed, false);
 }
 
 #define MANY 64u

@@ -1,6 +1,6 @@
 /*
- * The order of additions in a tree of boxes: rf_order_apply() compared, for drawn trees, all types
- * and operations, with boxes that are computed one after another with the arithmetic of the
+ * The order of additions in a tree of boxes: rf_order_compute() compared, for drawn trees, all
+ * types and operations, with boxes that are computed one after another with the arithmetic of the
  * reference model, which shares no code with it.
  */
 #include <setjmp.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "host/collective/arith.h"
+#include "host/member/order.h"
 #include "sim/model/arith.h"
 #include "tests/unit/roce_random.h"
 #include "ringfold/ringfold.h"
@@ -158,6 +159,12 @@ static void draw_operands(const struct rf_order *o, enum rf_arith_type type,
 		}
 }
 
+static int apply(const struct rf_order *o, enum rf_type type, enum rf_op op,
+		 const void *const *inputs, void *out, size_t count)
+{
+	return rf_order_compute(o, type, op, inputs, out, count) ? RF_ERR_INVALID : RF_OK;
+}
+
 static void as_boxes_one_after_another(void **state)
 {
 	struct roce_random rng = roce_random_start("order_tree_test");
@@ -174,17 +181,16 @@ static void as_boxes_one_after_another(void **state)
 		for (unsigned int r = 0; r < RANKS; r++)
 			inputs[r] = operand[r];
 		if (!rf_arith_has(type, op)) {
-			assert_int_equal(rf_order_apply(&o, (enum rf_type)type, (enum rf_op)op,
-							inputs, got, COUNT),
-					 RF_ERR_INVALID);
+			assert_int_equal(
+				apply(&o, (enum rf_type)type, (enum rf_op)op, inputs, got, COUNT),
+				RF_ERR_INVALID);
 			continue;
 		}
 		draw_operands(&o, type, &rng);
 		for (unsigned int b = o.boxes; b-- > 0;)
 			one_box(&o, b, type, op);
-		assert_int_equal(
-			rf_order_apply(&o, (enum rf_type)type, (enum rf_op)op, inputs, got, COUNT),
-			RF_OK);
+		assert_int_equal(apply(&o, (enum rf_type)type, (enum rf_op)op, inputs, got, COUNT),
+				 RF_OK);
 		if (memcmp(got, partial[0], bytes) != 0)
 			fail_msg("%u boxes, %u ranks: %s, %s differs", o.boxes, o.ranks,
 				 rf_type_name((enum rf_type)type), rf_op_name((enum rf_op)op));
@@ -192,8 +198,8 @@ static void as_boxes_one_after_another(void **state)
 		((uint8_t *)got)[n % bytes] ^= 1;
 		assert_memory_not_equal(got, partial[0], bytes);
 		/* in place, of any rank */
-		assert_int_equal(rf_order_apply(&o, (enum rf_type)type, (enum rf_op)op, inputs,
-						operand[n % o.ranks], COUNT),
+		assert_int_equal(apply(&o, (enum rf_type)type, (enum rf_op)op, inputs,
+				       operand[n % o.ranks], COUNT),
 				 RF_OK);
 		assert_memory_equal(operand[n % o.ranks], partial[0], bytes);
 	}
@@ -223,12 +229,12 @@ static void a_box_rounds_to_the_type(void **state)
 	uint16_t sum = 0;
 
 	(void)state;
-	assert_int_equal(rf_order_apply(&o, RF_BF16, RF_SUM, inputs, &sum, 1), RF_OK);
+	assert_int_equal(apply(&o, RF_BF16, RF_SUM, inputs, &sum, 1), RF_OK);
 	assert_int_equal(sum, 0x4380);
 	/* at one box the three are added in fp32 */
 	flat.boxes = 0;
 	flat.place[0].port = 2;
-	assert_int_equal(rf_order_apply(&flat, RF_BF16, RF_SUM, inputs, &sum, 1), RF_OK);
+	assert_int_equal(apply(&flat, RF_BF16, RF_SUM, inputs, &sum, 1), RF_OK);
 	assert_int_equal(sum, 0x4381);
 }
 
@@ -240,7 +246,7 @@ static void the_average_divides_by_all_ranks(void **state)
 	float mean = 0;
 
 	(void)state;
-	assert_int_equal(rf_order_apply(&o, RF_FP32, RF_AVERAGE, inputs, &mean, 1), RF_OK);
+	assert_int_equal(apply(&o, RF_FP32, RF_AVERAGE, inputs, &mean, 1), RF_OK);
 	assert_true(mean == 3.0f);
 }
 
@@ -250,7 +256,7 @@ static void refuses(const struct rf_order *o)
 	const void *inputs[3] = {&x, &x, &x};
 	uint32_t sum = 0;
 
-	assert_int_equal(rf_order_apply(o, RF_INT32, RF_SUM, inputs, &sum, 1), RF_ERR_INVALID);
+	assert_int_equal(apply(o, RF_INT32, RF_SUM, inputs, &sum, 1), RF_ERR_INVALID);
 	assert_int_equal(sum, 0);
 }
 

@@ -11,7 +11,9 @@
  *
  * Results. Every function that can fail returns 0 for success, a negative enum rf_status for an
  * error, and a positive one for information (RF_IN_PROGRESS). After an error rf_last_error_text()
- * says what happened and what to do about it. Out-parameters are written only on success.
+ * says what happened and what to do about it. Out-parameters are written only on success. An object
+ * that is NULL is refused (RF_ERR_INVALID), such as a request that rf_wait_any() has taken; only
+ * what ends an object allows NULL, and rf_comm_rank() and rf_comm_ranks() return 0 for it.
  *
  * Threads. Calls on different contexts are independent. Calls on one context, and on objects
  * made from it, may come from any thread: they are serialised inside. The caller must make the
@@ -311,7 +313,7 @@ struct rf_comm_config {
 	void *allgather_arg;
 	/*
 	 * The rest concerns the group that the communicator has at the box, and must be the same on
-	 * all its ranks. Without the box it is ignored.
+	 * all its ranks. Without the box it has no effect, but is checked all the same.
 	 */
 	/*
 	 * RF_SLOTS: slots requested from the box, a power of two from 16; 0: 64. If the box has
@@ -374,7 +376,8 @@ int rf_comm_create(struct rf_context *ctx, const struct rf_comm_config *config,
  * Collective over the ranks of comm: makes a communicator for each color, of the ranks that give
  * it, in the order of their keys, and of their ranks where keys are equal. Its settings are those
  * of comm. A rank with a negative color gets none: *part is NULL. name: as in rf_comm_config, or
- * NULL. Errors: as rf_comm_create().
+ * NULL. Errors: as rf_comm_create(), and RF_ERR_GROUP_FAILED on all ranks if comm has failed on
+ * one.
  */
 int rf_comm_split(struct rf_comm *comm, int color, int key, const char *name,
 		  struct rf_comm **part);
@@ -421,9 +424,9 @@ unsigned int rf_comm_rank(const struct rf_comm *comm);
 unsigned int rf_comm_ranks(const struct rf_comm *comm);
 
 /*
- * Ends a communicator on all ranks: every outstanding and later call on it fails with
- * RF_ERR_ABORTED, on this rank at once, on the others as soon as they are notified. It must still
- * be destroyed.
+ * Ends a communicator on all ranks. On this rank outstanding calls end with RF_ERR_ABORTED at once,
+ * and later ones with RF_ERR_GROUP_FAILED. The others are notified: their outstanding calls, or
+ * their next one, end with RF_ERR_ABORTED. It must still be destroyed.
  */
 int rf_comm_abort(struct rf_comm *comm);
 
@@ -514,11 +517,11 @@ int rf_comm_order(const struct rf_comm *comm, struct rf_order *order);
 
 /*
  * Computes on this machine, bit for bit, the result of rf_allreduce(): inputs[r] is the send buffer
- * of rank r, `count` elements each. With the box, rf_reduce() and rf_reduce_scatter() have the same
- * bits. `out` may be one of the inputs. order->size must cover the places of all its ranks, and the
- * whole struct if it describes a tree. Source: docs/reduction.md; for the ring and for trees
- * docs/api.md. Errors: RF_ERR_INVALID, also for a tree in which a box has no operand or a parent
- * that is not before it.
+ * of rank r, `count` elements each; 0 is allowed. With the box, rf_reduce() and rf_reduce_scatter()
+ * have the same bits. `out` may be one of the inputs. order->size must cover the places of all its
+ * ranks, and the whole struct if it describes a tree. Source: docs/reduction.md; for the ring and
+ * for trees docs/api.md. Errors: RF_ERR_INVALID, also for a tree in which a box has no operand or a
+ * parent that is not before it.
  */
 int rf_order_apply(const struct rf_order *order, enum rf_type type, enum rf_op op,
 		   const void *const *inputs, void *out, size_t count);
@@ -555,9 +558,9 @@ int rf_wait_any(struct rf_request **requests, unsigned int n, unsigned int timeo
 
 /*
  * Waits for all of n requests of one context, at most so long. NULL entries are skipped. RF_OK: all
- * were successful, or there was none. RF_IN_PROGRESS: some are not complete; none is released, so no
- * result is lost. Otherwise the status of the first one in the array that has failed. When all have
- * completed the entries become NULL, because the requests are released.
+ * were successful, or there was none. RF_IN_PROGRESS: some are not complete; none is released, so
+ * no result is lost. Otherwise the status of the first one in the array that has failed. When all
+ * have completed the entries become NULL, because the requests are released.
  */
 int rf_wait_all(struct rf_request **requests, unsigned int n, unsigned int timeout_ms);
 

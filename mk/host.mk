@@ -124,6 +124,7 @@ $(eval $(call test,e2e-launch,tests/e2e/launch.sh,$(E2E_DEPS) $(BUILD)/bin/allre
 $(eval $(call test,e2e-doctor,tests/e2e/doctor.sh model,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
 $(eval $(call test,e2e-afpacket,tests/e2e/afpacket.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
 $(eval $(call test,e2e-bridge,tests/e2e/bridge.sh,$(E2E_DEPS) $(BUILD)/bin/ringfold-doctor))
+$(eval $(call test,e2e-router,tests/e2e/router.sh,$(E2E_DEPS) $(addprefix $(BUILD)/bin/ringfold-,doctor ctl)))
 $(eval $(call test,e2e-frames,PYTHON=$(PYTHON) tests/e2e/frames.sh model,$(E2E_DEPS)))
 $(eval $(call test,e2e-frames-rtl,PYTHON=$(PYTHON) tests/e2e/frames.sh rtl,$(E2E_DEPS) $(BUILD)/vl/box-p4-l1-w512.so))
 $(eval $(call test,e2e-install,tests/e2e/install.sh,$(E2E_DEPS) $(BUILD)/vl/box-p2-l1-w64-trace.so))

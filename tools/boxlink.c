@@ -44,6 +44,7 @@ void boxlink_client(const struct boxlink *b, struct rf_client *client, uint16_t 
 {
 	struct rf_client_cfg cfg = {.ip = b->ip,
 				    .box_ip = b->box_ip,
+				    .via_ip = b->via_ip,
 				    .vlan = RF_CTL_NO_VLAN,
 				    .job = b->job,
 				    .group = group,

@@ -15,6 +15,7 @@ struct boxlink {
 	struct rf_io *io;
 	uint32_t ip;     /* own address, host order */
 	uint32_t box_ip; /* host order */
+	uint32_t via_ip; /* router on the way there; 0: none */
 	uint8_t key[RF_CTL_KEY_BYTES];
 	uint64_t job;
 	uint64_t answer_ns; /* longest time for the box's answer */

@@ -25,6 +25,7 @@ struct ctl {
 	const char *dpdk_args;
 	const char *ip_text;
 	const char *box_text;
+	const char *gateway_text;
 	const char *key_text;
 	const char *dir;
 	uint64_t job;

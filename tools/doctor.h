@@ -47,6 +47,7 @@ struct doctor {
 	const char *dpdk_args;
 	const char *ip_text;
 	const char *box_text;
+	const char *gateway_text;
 	const char *key_text;
 	const char *job_text;
 	const char *steering; /* "ring", "mirror" or "both" */
@@ -60,7 +61,7 @@ struct doctor {
 	struct doctor_heard heard;
 	struct rf_client asker;
 	struct rf_ctl_box_page box;
-	uint8_t box_mac[6];  /* as resolved by ARP */
+	uint8_t box_mac[6];  /* as resolved by ARP: the box's, or its router's */
 	unsigned int port;   /* the box's port to which this host is connected */
 	uint64_t round_trip; /* of a control packet, ns */
 	uint64_t state;      /* state of the random numbers */

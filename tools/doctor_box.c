@@ -94,32 +94,57 @@ static bool arp_answered(const struct doctor *d)
 	return d->heard.macs > 0;
 }
 
+/* No answer to ARP, of the box or of the router on the way to it. */
+static bool no_arp(struct doctor *d, const char *ip)
+{
+	unsigned long long frames = d->heard.frames;
+
+	if (d->link.via_ip)
+		return doctor_say(d, "arp", DOCTOR_FAILED,
+				  "is that the router's address at this side (RF_GATEWAY), and "
+				  "this port in its subnet and VLAN?",
+				  "no answer to ARP for the router %s on the way to the box; %llu "
+				  "frames of other hosts were received meanwhile",
+				  ip, frames);
+	return doctor_say(
+		d, "arp", DOCTOR_FAILED,
+		frames ? "is the box on and its link up, is that its address (RF_BOX_IP), "
+			 "is this port in the same VLAN, or is there a router on the way "
+			 "(RF_GATEWAY)?"
+		       : "is the box on and its link up, is that its address (RF_BOX_IP), "
+			 "is the cable in the right switch, in the right VLAN, or is there "
+			 "a router on the way (RF_GATEWAY)?",
+		"no answer to ARP for the box's address %s; %llu frames of other hosts "
+		"were received meanwhile",
+		ip, frames);
+}
+
 bool doctor_arp(struct doctor *d)
 {
-	char ip[16];
+	uint32_t hop = d->link.via_ip ? d->link.via_ip : d->link.box_ip;
 	uint64_t step = d->timeout / ARP_TRIES;
+	char ip[16];
 
-	rf_ip_text(d->link.box_ip, ip);
+	rf_ip_text(hop, ip);
 	doctor_listen(d);
-	d->heard.arp_ip = d->link.box_ip;
+	d->heard.arp_ip = hop;
 	for (unsigned int i = 0; i < ARP_TRIES && !arp_answered(d); i++) {
-		ask_arp(d, d->link.ip, d->link.box_ip);
+		ask_arp(d, d->link.ip, hop);
 		doctor_hear(d, step, arp_answered);
 	}
 	if (!arp_answered(d))
-		return doctor_say(
-			d, "arp", DOCTOR_FAILED,
-			d->heard.frames
-				? "is the box on and its link up, is that its address (RF_BOX_IP), "
-				  "is this port in the same VLAN?"
-				: "is the box on and its link up, is that its address (RF_BOX_IP), "
-				  "is the cable in the right switch, in the right VLAN?",
-			"no answer to ARP for the box's address %s; %llu frames of other hosts "
-			"were received "
-			"meanwhile",
-			ip, (unsigned long long)d->heard.frames);
+		return no_arp(d, ip);
 	doctor_hear(d, ARP_MORE_NS, NULL);
 	memcpy(d->box_mac, d->heard.mac[0], 6);
+	if (d->link.via_ip && d->heard.macs > 1)
+		return doctor_say(d, "arp", DOCTOR_FAILED,
+				  "find the device with that MAC and give it another address",
+				  MAC_TEXT " also answers for the router's address %s",
+				  MAC_BYTES(d->heard.mac[1]), ip);
+	if (d->link.via_ip)
+		return doctor_say(d, "arp", DOCTOR_OK, NULL,
+				  "the router at %s on the way to the box answers with " MAC_TEXT,
+				  ip, MAC_BYTES(d->box_mac));
 	return doctor_say(d, "arp", DOCTOR_OK, NULL, "the box at %s answers with " MAC_TEXT "%s",
 			  ip, MAC_BYTES(d->box_mac),
 			  d->heard.macs > 1 ? " and its other ports' MACs" : "");
@@ -160,6 +185,14 @@ static bool refused(struct doctor *d)
 		return doctor_say(d, "control", DOCTOR_FAILED,
 				  "use the key that the box has for this job (RF_KEY)",
 				  "the box's answers are signed with another key");
+	if (d->link.via_ip)
+		return doctor_say(
+			d, "control", DOCTOR_FAILED,
+			"is the box on and that its address (RF_BOX_IP), does the router know its "
+			"subnet, has the box the router at its side as its gateway (`ringfold box "
+			"--gateway`), and does no access list drop UDP port 4791?",
+			"the box at %s does not answer by way of the router",
+			rf_ip_text(d->link.box_ip, ip));
 	return doctor_say(
 		d, "control", DOCTOR_FAILED,
 		"a device on the path drops UDP port 4791, or a rule redirects it to a port "
@@ -186,7 +219,7 @@ bool doctor_control(struct doctor *d)
 	if (!a)
 		return refused(d);
 	d->box = a->u.box;
-	for (unsigned int i = 0; i < d->heard.macs; i++) {
+	for (unsigned int i = 0; i < d->heard.macs && !d->link.via_ip; i++) {
 		char ip[16];
 
 		if (is_box_mac(d, d->heard.mac[i]))

@@ -73,6 +73,9 @@ static void prepare(struct mirror *m)
 				   .lease_ms = LEASE_MS,
 				   .deadline_ms = (uint32_t)(d->timeout / NS_PER_MS)};
 
+	/* The box sees the router's MAC at its side, and learns it from requests to its ports. */
+	if (d->link.via_ip)
+		join.peer_ip = join.peer_qpn = 0;
 	/* A rule takes everything to one port of the box. */
 	if (has_rule(d))
 		join.port = (uint8_t)d->port;
@@ -142,7 +145,10 @@ static bool answered(const struct doctor *d)
 	return d->heard.macs > 0;
 }
 
-/* Who answers for the address of a port: the box's port, and nobody else. */
+/*
+ * Who answers for the address of a port: the box's port, and nobody else. Behind a router nobody
+ * can be asked from here.
+ */
 static bool owner(struct mirror *m, unsigned int r)
 {
 	struct doctor *d = m->d;
@@ -151,6 +157,8 @@ static bool owner(struct mirror *m, unsigned int r)
 	uint8_t frame[64];
 	char ip[16];
 
+	if (d->link.via_ip)
+		return true;
 	memcpy(a.sender_mac, d->link.io->mac, 6);
 	doctor_listen(d);
 	d->heard.arp_ip = m->to[r];
@@ -199,6 +207,8 @@ static void send_data(struct mirror *m, unsigned int r)
 
 	rf_put_be16(p.dst_mac, (uint16_t)(mac >> 32));
 	rf_put_be32(p.dst_mac + 2, (uint32_t)mac);
+	if (d->link.via_ip)
+		memcpy(p.dst_mac, d->box_mac, 6);
 	memcpy(p.src_mac, d->link.io->mac, 6);
 	boxlink_send(&d->link, frame, roce_build(&p, frame, sizeof(frame)));
 }

@@ -100,6 +100,7 @@ bool doctor_ranks(struct doctor *d)
 	config.dpdk_args = d->dpdk_args;
 	config.ip = rf_ip_text(d->link.ip, ip);
 	config.mtu = d->mtu;
+	config.gateway = d->gateway_text;
 	job.box_ip = d->box_text;
 	job.key = d->key_text;
 	if (*d->job_text)

@@ -118,6 +118,8 @@ static int parse_values(struct ctl *c)
 	char why[256];
 
 	if (rf_ip_parse("--box-ip", c->box_text, &c->link.box_ip, why, sizeof(why)) != 0 ||
+	    (*c->gateway_text &&
+	     rf_ip_parse("--gateway", c->gateway_text, &c->link.via_ip, why, sizeof(why)) != 0) ||
 	    (*c->ip_text && rf_ip_parse("--ip", c->ip_text, &c->link.ip, why, sizeof(why)) != 0) ||
 	    rf_hex_parse("--key", c->key_text, c->link.key, RF_CTL_KEY_BYTES, why, sizeof(why)) !=
 		    0 ||
@@ -201,6 +203,8 @@ int main(int argc, char **argv)
 		 "own address; default: RF_IP, else the interface's, else 10.0.0.253", NULL},
 		{RF_OPT_STRING, "box-ip", 0, &c.box_text, "ADDRESS",
 		 "the box's address; default: RF_BOX_IP", NULL},
+		{RF_OPT_STRING, "gateway", 0, &c.gateway_text, "ADDRESS",
+		 "router on the way to the box; default: RF_GATEWAY, else none", NULL},
 		{RF_OPT_STRING, "key", 0, &c.key_text, "HEX",
 		 "key of the operator, or of the job (join, wait, ranks, stragglers, tree); "
 		 "default: "
@@ -308,6 +312,7 @@ int main(int argc, char **argv)
 	c.dpdk_args = c.dpdk_args ? c.dpdk_args : rf_setting_text("RF_DPDK_ARGS");
 	c.ip_text = c.ip_text ? c.ip_text : rf_setting_text("RF_IP");
 	c.box_text = c.box_text ? c.box_text : rf_setting_text("RF_BOX_IP");
+	c.gateway_text = c.gateway_text ? c.gateway_text : rf_setting_text("RF_GATEWAY");
 	c.key_text = rf_opt_secret(c.key_text);
 	c.key_text = c.key_text ? c.key_text : rf_setting_text("RF_KEY");
 	c.all_groups = !c.group_text;

@@ -47,6 +47,8 @@ static int parse_values(struct doctor *d)
 	rf_settings_warn(misspelt, NULL);
 	if (rf_env_read(&d->env, why, sizeof(why)) != 0 ||
 	    rf_ip_parse("--box-ip", d->box_text, &d->link.box_ip, why, sizeof(why)) != 0 ||
+	    (*d->gateway_text &&
+	     rf_ip_parse("--gateway", d->gateway_text, &d->link.via_ip, why, sizeof(why)) != 0) ||
 	    (*d->ip_text && rf_ip_parse("--ip", d->ip_text, &d->link.ip, why, sizeof(why)) != 0) ||
 	    (*d->job_text && rf_number_parse("--job", d->job_text, 1, UINT64_MAX, &d->link.job, why,
 					     sizeof(why)) != 0) ||
@@ -59,6 +61,11 @@ static int parse_values(struct doctor *d)
 	    strcmp(d->steering, "ring") != 0) {
 		fprintf(stderr, "ringfold doctor: RF_STEERING: \"%s\" is neither mirror nor ring\n",
 			d->steering);
+		return -1;
+	}
+	if (d->link.via_ip && strcmp(d->steering, "mirror") != 0) {
+		fprintf(stderr, "ringfold doctor: --gateway: behind a router the box needs mirror "
+				"connections (--steering mirror)\n");
 		return -1;
 	}
 	if (d->mtu < ROCE_MTU_MIN || d->mtu > ROCE_MTU_MAX || (d->mtu & (d->mtu - 1)) != 0) {
@@ -103,6 +110,7 @@ static int defaults(struct doctor *d)
 	d->dpdk_args = setting(d->dpdk_args, "RF_DPDK_ARGS");
 	d->ip_text = setting(d->ip_text, "RF_IP");
 	d->box_text = setting(d->box_text, "RF_BOX_IP");
+	d->gateway_text = setting(d->gateway_text, "RF_GATEWAY");
 	d->key_text = setting(rf_opt_secret(d->key_text), "RF_KEY");
 	d->job_text = setting(d->job_text, "RF_JOB");
 	d->steering = setting(d->steering, "RF_STEERING");
@@ -135,8 +143,9 @@ static const char intro[] =
 	"  ranks    with --ranks on all hosts at once (RF_RANK and RF_SIZE, mpirun, ...): all "
 	"ranks\n"
 	"           of the job join and sum\n"
-	"\nSettings are those of a job: RF_DEVICE, RF_IP, RF_BOX_IP, RF_STEERING, RF_MTU, RF_JOB,\n"
-	"RF_KEY. Run it on each host, with no other ringfold program on the same device.";
+	"\nSettings are those of a job: RF_DEVICE, RF_IP, RF_BOX_IP, RF_GATEWAY, RF_STEERING,\n"
+	"RF_MTU, RF_JOB, RF_KEY. Run it on each host, with no other ringfold program on the same "
+	"device.";
 
 int main(int argc, char **argv)
 {
@@ -150,6 +159,8 @@ int main(int argc, char **argv)
 		 "own address; default: RF_IP, else the interface's, else 10.0.0.<rank + 1>", NULL},
 		{RF_OPT_STRING, "box-ip", 0, &d.box_text, "ADDRESS",
 		 "the box's address; default: RF_BOX_IP", NULL},
+		{RF_OPT_STRING, "gateway", 0, &d.gateway_text, "ADDRESS",
+		 "router on the way to the box; default: RF_GATEWAY, else none", NULL},
 		{RF_OPT_CHOICE, "steering", 0, &d.steering, "both|mirror|ring",
 		 "what the job uses: the addresses of the box's ports, the rule, or both; default: "
 		 "RF_STEERING, else mirror",

@@ -274,6 +274,7 @@ struct rf_context {
 	struct rf_log log;
 	struct rf_pcapng *pcap;
 	uint32_t ip;
+	uint32_t gateway; /* on the way to the box; 0: none, or the connections are a NIC's */
 	unsigned int mtu;
 	uint64_t retry_ns;
 	uint64_t spin_ns;

@@ -77,6 +77,35 @@ static int context_settings(struct rf_context *ctx, const struct rf_context_conf
 	return RF_OK;
 }
 
+/* The router on the way to the box; with ctx->ip and ctx->verbs set. Text in rf_error_text. */
+static int context_gateway(struct rf_context *ctx, const struct rf_context_config *config)
+{
+	const char *text = CONFIG(config, gateway, NULL);
+	uint32_t gateway;
+	int ret;
+
+	if (!text)
+		text = rf_setting_text("RF_GATEWAY");
+	if (!*text)
+		return RF_OK;
+	ret = rf_ip_parse("router on the way to the box (RF_GATEWAY)", text, &gateway,
+			  rf_error_text, RF_TEXT_MAX);
+	if (ret)
+		return ret;
+	if (gateway == ctx->ip) {
+		snprintf(rf_error_text, RF_TEXT_MAX, "RF_GATEWAY=%s is this host's own address",
+			 text);
+		return RF_ERR_INVALID;
+	}
+	if (ctx->verbs)
+		rf_log_line(
+			&ctx->log, RF_LOG_INFO,
+			"RF_GATEWAY is not used over verbs: the system's routes lead to the box");
+	else
+		ctx->gateway = gateway;
+	return RF_OK;
+}
+
 /* Opens the capture file; %r in the path is replaced by the rank. */
 static int context_pcap(struct rf_context *ctx, const char *path, unsigned int rank)
 {
@@ -239,6 +268,8 @@ static int context_start(struct rf_context *ctx, const struct rf_context_config 
 	ctx->ip = ip;
 	rf_random(&ctx->next_qpn, sizeof(ctx->next_qpn));
 	ret = context_settings(ctx, config);
+	if (!ret)
+		ret = context_gateway(ctx, config);
 	if (!ret && io)
 		ret = context_pcap(ctx, pcap ? pcap : rf_setting_text("RF_PCAP"), ctx->rank);
 	if (!ret && io)

@@ -190,6 +190,7 @@ static int group_member(struct rf_group *g, const struct rf_group *like)
 
 	cfg.client = (struct rf_client_cfg){.ip = ctx->ip,
 					    .box_ip = comm->box_ip,
+					    .via_ip = ctx->gateway,
 					    .vlan = RF_CTL_NO_VLAN,
 					    .job = ctx->job.number,
 					    .answer_ns = comm->box_timeout_ms * RF_NS_PER_MS,

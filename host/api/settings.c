@@ -171,6 +171,13 @@ int rf_comm_settings(struct rf_comm *comm, const struct rf_comm_config *config, 
 				  why, room);
 	if (!ret)
 		ret = words(comm, config, why, room);
+	if (!ret && comm->ctx->gateway && comm->schedule == RF_SCHEDULE_BOX &&
+	    comm->steering == RF_STEERING_RING) {
+		snprintf(why, room,
+			 "RF_GATEWAY is set: behind a router the box needs mirror connections "
+			 "(RF_STEERING=mirror), because no switch there has the rule");
+		ret = RF_ERR_INVALID;
+	}
 	if (!ret)
 		ret = both_slots(comm, config, why, room);
 	if (!ret)

@@ -31,6 +31,9 @@ const struct rf_setting rf_settings[] = {
 	{"RF_DPDK_LOG", "0", "1: DPDK's own messages on stderr"},
 	{"RF_IP", "", "own IPv4 address; default: the interface's, else 10.0.0.<rank + 1>"},
 	{"RF_BOX_IP", "10.0.0.254", "IPv4 address of the box"},
+	{"RF_GATEWAY", "",
+	 "router on the way to the box, an IPv4 address; default: none, the box is in the own "
+	 "subnet; not over verbs"},
 	{"RF_MTU", "1024", "payload bytes per packet: 256, 512, 1024, 2048 or 4096"},
 	{"RF_SCHEDULE", "box", "who adds: box or ring"},
 	{"RF_STEERING", "mirror",

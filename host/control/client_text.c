@@ -50,6 +50,12 @@ static void add_ranks(struct line *l, const uint8_t *mask)
 		add(l, " and %u more", total - named);
 }
 
+/* Which ports of a box that has no address for a mirror rank still probe theirs: bits 8 to 15. */
+static bool still_probing(const struct rf_ctl_failed *f)
+{
+	return f->reason == RF_CTL_R_NO_ADDRESS && f->detail >> 8 != 0;
+}
+
 static const char *remedy(unsigned int reason)
 {
 	switch (reason) {
@@ -181,16 +187,36 @@ static const char *remedy(unsigned int reason)
 	}
 }
 
+/* What to do for this rank. A rule of the switch means nothing to a mirror rank. */
+static const char *remedy_of(const struct rf_client *c)
+{
+	const struct rf_ctl_failed *f = &c->failed;
+
+	if (still_probing(f))
+		return "the box has just started, and still asks whether another host has its "
+		       "addresses: try again in some seconds";
+	if (f->reason == RF_CTL_R_OTHER_PORT && c->join.flags & RF_CTL_J_MIRROR)
+		return "it has joined with another port of the box: name the same one, or end its "
+		       "group first";
+	return remedy(f->reason);
+}
+
 /*
  * Without the rule a host's control packets still reach the box: the switch forwards them by the
  * box's MAC, to whichever port it has learned that address on. Such a host then seems to share the
  * port of another host.
  */
-static void add_no_lanes(struct line *l, const struct rf_ctl_failed *f)
+static void add_no_lanes(struct line *l, const struct rf_client *c)
 {
+	const struct rf_ctl_failed *f = &c->failed;
+
 	add_ranks(l, f->missing);
 	add(l, " come in by the same port of the box, which has %u lane%s; ", f->detail,
 	    f->detail == 1 ? "" : "s");
+	if (c->join.flags & RF_CTL_J_MIRROR) {
+		add(l, "spread them over more ports, or use a box with more lanes");
+		return;
+	}
 	add(l,
 	    "most likely the switch port of one of these hosts lacks the rule that sends UDP port "
 	    "4791 to its port of the box (run `ringfold doctor` on each); otherwise spread them "
@@ -269,7 +295,7 @@ static bool slots_left(unsigned int reason)
 static void add_failed(struct line *l, const struct rf_client *c)
 {
 	const struct rf_ctl_failed *f = &c->failed;
-	const char *how = remedy(f->reason);
+	const char *how = remedy_of(c);
 
 	add(l, "%s: ", c->error == RF_CLIENT_E_REFUSED ? "the box refused" : "the group failed");
 	if (f->reason == RF_CTL_R_MISSING_RANKS) {
@@ -279,7 +305,7 @@ static void add_failed(struct line *l, const struct rf_client *c)
 		add(l, "rank %u aborted it: %s (code %u)", f->rank, rf_ctl_abort_text(f->detail),
 		    f->detail);
 	} else if (f->reason == RF_CTL_R_NO_LANES && f->rank != RF_CTL_NO_RANK) {
-		add_no_lanes(l, f);
+		add_no_lanes(l, c);
 	} else {
 		add(l, "%s", rf_ctl_reason_text(f->reason));
 		if (f->rank != RF_CTL_NO_RANK)
@@ -330,6 +356,14 @@ static void add_error(struct line *l, const struct rf_client *c)
 {
 	switch (c->error) {
 	case RF_CLIENT_E_NO_ARP:
+		if (c->cfg.via_ip) {
+			add(l, "no ARP reply for ");
+			add_ip(l, c->cfg.via_ip);
+			add(l, ", the router on the way to the box: is that its address, in this "
+			       "subnet and VLAN?");
+			add_busy(l, c);
+			break;
+		}
 		add(l, "no ARP reply for the box's address ");
 		add_ip(l, c->cfg.box_ip);
 		add(l, ": is the box on, its address right, and is it in this subnet and VLAN?");
@@ -339,12 +373,20 @@ static void add_error(struct line *l, const struct rf_client *c)
 		add(l, "no ARP reply for the address ");
 		add_ip(l, c->port_ip);
 		add(l, " of the box's port: is it in this subnet and VLAN, or is the router's "
-		       "address missing?");
+		       "address missing (RF_GATEWAY)?");
 		add_busy(l, c);
 		break;
 	case RF_CLIENT_E_NO_ANSWER:
 		add(l, "the box at ");
 		add_ip(l, c->cfg.box_ip);
+		if (c->cfg.via_ip) {
+			add(l, " does not answer by way of the router ");
+			add_ip(l, c->cfg.via_ip);
+			add(l, ": is the box on, is its address right, and has it the router at "
+			       "its side as its gateway (`ringfold box --gateway`)?");
+			add_busy(l, c);
+			break;
+		}
 		add(l, " answers ARP but not control packets:");
 		add_rule(l, c,
 			 " does the switch have the rule that redirects UDP port 4791 of "

@@ -577,6 +577,15 @@ static void test_texts(void **state)
 						     "the box, which has 2 lanes; "));
 		if (why == RF_CTL_R_NO_LANES || why == RF_CTL_R_OTHER_PORT)
 			assert_non_null(strstr(text, "lacks the rule"));
+		/* A rule of the switch means nothing to a mirror rank. */
+		c.join.flags |= RF_CTL_J_MIRROR;
+		rf_client_text(&c, text, sizeof(text));
+		assert_null(strstr(text, "rule"));
+		/* The ports of a box that has just started. */
+		c.failed.detail = 0x0200;
+		rf_client_text(&c, text, sizeof(text));
+		if (why == RF_CTL_R_NO_ADDRESS)
+			assert_non_null(strstr(text, "try again in some seconds"));
 	}
 	assert_string_equal(rf_client_state_name(RF_CLIENT_DRAINING), "DRAINING");
 }

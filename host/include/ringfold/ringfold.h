@@ -191,11 +191,17 @@ struct rf_context_config {
 	 * ones. Not 0 is a promise of the program: see rf_mem_forget(). Default: 0, none.
 	 */
 	uint64_t reg_cache;
+	/*
+	 * RF_GATEWAY: IPv4 address, dotted, of the router to which packets for the box and its
+	 * ports go. Only over DPDK and with mirror connections: over verbs the system's routes
+	 * lead to the box. Default: none, the box is in this host's subnet.
+	 */
+	const char *gateway;
 };
 #define RF_CONTEXT_CONFIG_INIT                                                                     \
 	{                                                                                          \
 		sizeof(struct rf_context_config), 0, 0, 0, 0, RF_PROGRESS_DEFAULT, 0,              \
-			RF_LOG_DEFAULT, 0, 0, 0, 0, 0                                              \
+			RF_LOG_DEFAULT, 0, 0, 0, 0, 0, 0                                           \
 	}
 
 /*

@@ -127,12 +127,13 @@ class Context:
         rank: int = 0,
         ranks: int = 0,
         reg_cache: int = 0,
+        gateway: str | None = None,
     ) -> None:
         self._handle: Any = None
         config = ffi.new("struct rf_context_config *")
         config.size = ffi.sizeof("struct rf_context_config")
         keep = []
-        for name, value in (("device", device), ("ip", ip), ("dpdk_args", dpdk_args), ("pcap", pcap)):
+        for name, value in (("device", device), ("ip", ip), ("dpdk_args", dpdk_args), ("pcap", pcap), ("gateway", gateway)):
             if value is not None:
                 keep.append(ffi.new("char[]", value.encode()))
                 setattr(config, name, keep[-1])

@@ -53,7 +53,7 @@ REALTIME_LIBS   := rf-realtime $(SIM_BOX_LIBS) rf-memif rf-io rf-store rf-config
 REALTIME_LDLIBS := $(LIBS_PCAP) -ljansson -ldl -lm -lpthread
 $(eval $(call c_lib,rf-memif,$(addprefix sim/realtime/,io_memif.c memif_control.c)))
 $(eval $(call c_lib,rf-realtime,$(addprefix sim/realtime/,port.c port_kernel.c box.c events.c setup.c view.c)))
-$(eval $(call c_prog,ringfold-box,tools/ringfold-box.c,rf-opt rf-web $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
+$(eval $(call c_prog,ringfold-box,tools/ringfold-box.c tools/box_addresses.c,rf-opt rf-web $(REALTIME_LIBS),$(REALTIME_LDLIBS)))
 # Ranks as threads, with the box between them.
 API_BOX_LIBS := api-box api-ranks $(HOST_LIBS) $(filter-out rf-io rf-store rf-config rf-trace rfctl rfproto,$(REALTIME_LIBS)) rfctl rf-trace rf-io rf-store rf-config rfproto
 API_BOX_LDLIBS := $(REALTIME_LDLIBS) -Xlinker --wrap=rf_rt_port_open

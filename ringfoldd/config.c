@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mac.h"
 #include "base/rf_number.h"
 #include "service/web.h"
 
@@ -122,14 +123,11 @@ static bool set_number(const struct entry *e, uint32_t *to, const char *value)
 
 static bool set_mac(uint8_t *to, const char *value)
 {
-	unsigned int b[6];
-	char rest;
+	uint8_t mac[6];
 
-	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
-		   &rest) != 6)
+	if (!rf_mac_read(value, mac))
 		return false;
-	for (unsigned int i = 0; i < 6; i++)
-		to[i] = (uint8_t)b[i];
+	memcpy(to, mac, sizeof(mac));
 	return true;
 }
 
@@ -149,26 +147,31 @@ static bool set_ports(struct rfd_config *c, const char *value)
 {
 	struct rf_fw_cfg *fw = &c->fw;
 	bool next = strcmp(value, "next") == 0;
-	char list[sizeof(c->port_ips)];
-	char *save = NULL;
 	unsigned int n = 0;
 
-	if (strlen(value) >= sizeof(list) || value[0] == '\0')
+	if (strlen(value) >= sizeof(c->port_ips) || value[0] == '\0')
 		return false;
 	strcpy(c->port_ips, value);
 	fw->port_list = !next;
 	memset(fw->port_ip, 0, sizeof(fw->port_ip));
 	if (next || strcmp(value, "none") == 0)
 		return true;
-	strcpy(list, value);
-	for (char *word = strtok_r(list, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
-		if (n == RF_CTL_PORTS_MAX)
+	for (const char *p = value; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		char word[sizeof(c->port_ips)];
+		size_t len;
+
+		p += strspn(p, " ");
+		len = strcspn(p, ", ");
+		memcpy(word, p, len);
+		word[len] = '\0';
+		p += len + strspn(p + len, " ");
+		if (n == RF_CTL_PORTS_MAX || len == 0 || (*p != '\0' && *p != ','))
 			return false;
 		if (strcmp(word, "-") != 0 && !set_ip(&fw->port_ip[n], word))
 			return false;
 		n++;
 	}
-	return n > 0;
+	return true;
 }
 
 static bool set(const struct entry *e, struct rfd_config *c, const char *value)
@@ -226,7 +229,8 @@ static void say_wrong(const struct entry *e, const char *value, char *why, size_
 		break;
 	case PORTS:
 		snprintf(to, room,
-			 "expected next, none, or at most 8 dotted IPv4 addresses of hosts");
+			 "expected next, none, or at most 8 dotted IPv4 addresses of hosts%s",
+			 strchr(value, ':') ? "; ringfold has no IPv6" : "");
 		break;
 	case ADDR:
 		snprintf(to, room, "expected a dotted IPv4 address of a host%s",
@@ -387,6 +391,8 @@ int rfd_config_load(struct rfd_config *c, const char *path, char *why, size_t ro
 int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
 {
 	static const uint8_t none[6];
+	/* How many ports the box has is known when it is there. */
+	unsigned int listed = c->fw.port_list ? RF_FW_PORTS : 0;
 
 	why[0] = '\0';
 	if (!c->registers[0])
@@ -399,9 +405,9 @@ int rfd_config_check(const struct rfd_config *c, char *why, size_t room)
 		snprintf(why, room,
 			 "[box] mac: not a valid base address (group bit set, or last byte above "
 			 "f8)");
-	else if (c->fw.port_list && rf_fw_cfg_addresses(&c->fw, RF_FW_PORTS) != RF_FW_OK)
+	else if (rf_fw_cfg_addresses(&c->fw, listed) != RF_FW_OK)
 		snprintf(why, room, "[box] %s",
-			 rf_fw_error_text(rf_fw_cfg_addresses(&c->fw, RF_FW_PORTS)));
+			 rf_fw_error_text(rf_fw_cfg_addresses(&c->fw, listed)));
 	else if (strcmp(c->listen, "off") != 0 && !rf_web_valid(c->listen))
 		snprintf(why, room, "[http] listen: \"%s\": expected ADDRESS:PORT or off",
 			 c->listen);

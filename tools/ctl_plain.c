@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log2.h"
+#include "base/mac.h"
 #include "host/config/settings.h"
 #include "tools/ctl.h"
 #include "base/opt.h"
@@ -36,17 +37,11 @@ static unsigned int field_at(const char *word, const char **value)
 
 static int parse_mac(const char *text, uint8_t *mac, char *why, size_t room)
 {
-	unsigned int m[6];
-	char end;
-
-	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5],
-		   &end) != 6) {
-		snprintf(why, room, "mac=%s: expected a MAC address", text);
-		return -1;
-	}
-	for (int i = 0; i < 6; i++)
-		mac[i] = (uint8_t)m[i];
-	return 0;
+	if (rf_mac_read(text, mac) && rf_mac_is_host(mac))
+		return 0;
+	snprintf(why, room, "mac=%s: expected the MAC address of a host, such as 02:00:00:00:09:01",
+		 text);
+	return -1;
 }
 
 static int one_field(const char *word, struct ctl_rank *r, uint64_t number[NUMBERS],

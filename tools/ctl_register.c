@@ -143,6 +143,7 @@ static bool attempt(struct boxlink *link, struct rf_client *clients, unsigned in
 static const char *option_of(const struct rf_client *client)
 {
 	const struct rf_ctl_failed *f = rf_client_failed(client);
+	bool mirror = (client->join.flags & RF_CTL_J_MIRROR) != 0;
 
 	if (rf_client_state(client) != RF_CLIENT_FAILED || !f || f->reason != RF_CTL_R_FIELD)
 		return NULL;
@@ -161,8 +162,10 @@ static const char *option_of(const struct rf_client *client)
 	case 8:
 		return "--transparent, --straggler, --others";
 	case 12:
-	case 20:
 		return "the addresses of --rank";
+	case 20:
+	case 24:
+		return mirror ? "mac= of --rank" : "the addresses and recv= of --rank";
 	case 36:
 		return "--lease";
 	case 40:

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/config/settings.h"
 #include "tools/ctl.h"
 #include "base/opt.h"
 #include "proto/rf_bytes.h"
@@ -68,6 +69,21 @@ static struct rf_ctl_join join_of(const struct ctl *c, const struct traffic_plan
 	return join;
 }
 
+/* Whether the port of a mirror rank has the address to which the plan's packets go. */
+static bool at_port_ip(const struct traffic_plan *plan, unsigned int rank, uint32_t ip)
+{
+	uint32_t want = plan->port_ip + plan->rank[rank].place.port;
+	char its[16], wanted[16];
+
+	if (!plan->mirror || ip == want)
+		return true;
+	fprintf(stderr,
+		"ringfold ctl: the port of rank %u has the address %s, and the plan's packets go "
+		"to %s: use `ringfold gen --port-ip` or `ringfold box --port-ips`\n",
+		rank, rf_ip_text(ip, its), rf_ip_text(want, wanted));
+	return false;
+}
+
 static int report_join(const struct ctl *c, const struct traffic_plan *plan,
 		       const struct rf_client *clients)
 {
@@ -76,6 +92,8 @@ static int report_join(const struct ctl *c, const struct traffic_plan *plan,
 
 	ready = rf_client_ready(&clients[0]);
 	for (unsigned int r = 0; r < plan->ranks; r++) {
+		if (!at_port_ip(plan, r, rf_client_ready(&clients[r])->port_ip))
+			rc = RF_EXIT_FAILED;
 		if (ready->place[r].port != plan->rank[r].place.port ||
 		    ready->place[r].lane != plan->rank[r].place.lane) {
 			fprintf(stderr,

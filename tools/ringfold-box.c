@@ -1,5 +1,4 @@
 /* ringfold box: the switch and the box in real time. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,13 +13,13 @@
 #include "service/web.h"
 #include "sim/realtime/box.h"
 #include "sim/realtime/view.h"
+#include "tools/box_addresses.h"
 
 static volatile sig_atomic_t stopped;
 
 struct settings {
 	const char *engine;
 	const char *firmware;
-	const char *ip;
 	const char *keys;
 	const char *wave;
 	const char *pcapng;
@@ -28,6 +27,7 @@ struct settings {
 	bool json;
 	bool quiet;
 	struct rf_rt_cfg cfg;
+	struct box_addresses addresses;
 };
 
 struct page {
@@ -192,57 +192,6 @@ static int add_direct(void *to, const char *value)
 	return 0;
 }
 
-static int read_ip(const char *option, const char *text, uint32_t *ip)
-{
-	struct in_addr a;
-
-	if (inet_pton(AF_INET, text, &a) != 1) {
-		fprintf(stderr, "--%s: \"%s\" is not an IPv4 address%s\n", option, text,
-			strchr(text, ':') ? "; ringfold has no IPv6" : "");
-		return -1;
-	}
-	*ip = ntohl(a.s_addr);
-	return 0;
-}
-
-/* One address: that of port 0, and the next ports follow. Several: those of the ports. */
-static int set_port_ips(void *to, const char *value)
-{
-	struct rf_rt_cfg *c = to;
-	char list[8 * 17];
-	char *save = NULL;
-	unsigned n = 0;
-
-	if (snprintf(list, sizeof(list), "%s", value) >= (int)sizeof(list)) {
-		fprintf(stderr, "--port-ips: expected at most 8 addresses\n");
-		return -1;
-	}
-	for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		if (n == 8) {
-			fprintf(stderr, "--port-ips: expected at most 8 addresses\n");
-			return -1;
-		}
-		if (read_ip("port-ips", word, &c->port_ip[n]) != 0)
-			return -1;
-		n++;
-	}
-	if (n == 0) {
-		fprintf(stderr, "--port-ips: expected the address of port 0, or of each port\n");
-		return -1;
-	}
-	for (unsigned p = 1; n == 1 && p < 8; p++)
-		c->port_ip[p] = c->port_ip[0] + p;
-	c->port_list = true;
-	return 0;
-}
-
-static int set_gateway(void *to, const char *value)
-{
-	struct rf_rt_cfg *c = to;
-
-	return read_ip("gateway", value, &c->gateway);
-}
-
 static int parse(struct settings *s, int argc, char **argv)
 {
 	struct rf_rt_cfg *c = &s->cfg;
@@ -263,19 +212,23 @@ static int parse(struct settings *s, int argc, char **argv)
 		 "width of the data path: 64, 128, 256, 512", NULL},
 		{RF_OPT_FLAG, "wide", 0, &c->wide, NULL,
 		 "room for 64 groups of 16 slots, --engine model only (default: 8 groups)", NULL},
-		{RF_OPT_STRING, "box-ip", 0, &s->ip, "ADDRESS", "IPv4 address of the box", NULL},
-		{RF_OPT_CALL, "port-ips", 0, c, "ADDRESS[,...]",
+		{RF_OPT_STRING, "box-ip", 0, &s->addresses.ip, "ADDRESS", "IPv4 address of the box",
+		 NULL},
+		{RF_OPT_CALL, "port-ips", 0, &s->addresses, "ADDRESS[,...]",
 		 "addresses of the box's ports for mirror connections; one: that of\n"
-		 "port 0, and the next ports follow (default: the box's address - 32)",
-		 set_port_ips},
+		 "port 0, and the next ports follow (default: the box's address + 1,\n"
+		 "or - 32 near the end of its /24)",
+		 box_addresses_ports},
 		{RF_OPT_UINT, "prefix", 0, &c->prefix, "BITS",
 		 "length of the network prefix of these addresses; 0: not checked", NULL},
-		{RF_OPT_CALL, "gateway", 0, c, "ADDRESS",
-		 "router of that network: the box reports it if it is silent", set_gateway},
-		{RF_OPT_TIME, "probe", 0, &c->probe_ns, "TIME",
-		 "time between two of the three probes for a port's address; 0: the\n"
-		 "address is used at once",
-		 NULL},
+		{RF_OPT_CALL, "gateway", 0, &s->addresses, "ADDRESS",
+		 "router of that network: the box reports it if it is silent",
+		 box_addresses_gateway},
+		{RF_OPT_CALL, "probe", 0, &s->addresses, "TIME",
+		 "time between two of the three probes for a port's address; 0s: the\n"
+		 "address is used at once (default: 1s if a port is packet: or dpdk:,\n"
+		 "else 0s)",
+		 box_addresses_probe},
 		{RF_OPT_STRING, "keys", 0, &s->keys, "FILE",
 		 "file with the keys of the jobs, \"JOB KEY [groups=N] [slots=N] [ranks=N] "
 		 "[entries=N] "
@@ -332,15 +285,6 @@ static int settle(struct settings *s)
 	struct rf_rt_cfg *c = &s->cfg;
 	char why[300];
 
-	if (read_ip("box-ip", s->ip, &c->ip) != 0)
-		return RF_EXIT_USAGE;
-	/* What follows 10.0.0.254 is a broadcast address, or belongs to another network. */
-	for (unsigned p = 0; !c->port_list && p < 8; p++)
-		c->port_ip[p] = ((c->ip & 0xff) + 8 < 0xff ? c->ip + 1u : c->ip - 32u) + p;
-	if (c->prefix > 32) {
-		fprintf(stderr, "--prefix: expected 0..32\n");
-		return RF_EXIT_USAGE;
-	}
 	rf_sim_fw_kind(s->firmware, &c->firmware);
 	c->wave = s->wave;
 	c->pcapng_dir = s->pcapng;
@@ -359,6 +303,8 @@ static int settle(struct settings *s)
 		fprintf(stderr, "--box-ports: expected 2 to 8\n");
 		return RF_EXIT_USAGE;
 	}
+	if (box_addresses_settle(&s->addresses) != 0)
+		return RF_EXIT_USAGE;
 	if (c->lanes < 1 || c->lanes > 16) {
 		fprintf(stderr, "--lanes: expected 1 to 16\n");
 		return RF_EXIT_USAGE;
@@ -452,13 +398,14 @@ static int serve(const struct settings *s, struct rf_rt *b, struct page *page)
 int main(int argc, char **argv)
 {
 	struct page page = {.web = NULL};
-	struct settings s = {.engine = "model", .firmware = "native", .ip = "10.0.0.254"};
+	struct settings s = {.engine = "model", .firmware = "native"};
 	struct sigaction act = {.sa_handler = on_signal};
 	struct rf_rt *b;
 	char why[400];
 	int code;
 	int n;
 
+	s.addresses = (struct box_addresses){.cfg = &s.cfg, .ip = "10.0.0.254"};
 	rf_rt_cfg_init(&s.cfg);
 	n = parse(&s, argc, argv);
 	code = n >= 0 ? settle(&s) : n == -1 ? RF_EXIT_GOOD : RF_EXIT_USAGE;
@@ -486,7 +433,7 @@ int main(int argc, char **argv)
 	rf_take_hangup(&act);
 	signal(SIGPIPE, SIG_IGN);
 	fprintf(stderr, "ringfold box: ready (%s, firmware %s, %u ports, %u lanes, %u bits, %s)\n",
-		s.engine, s.firmware, s.cfg.ports, s.cfg.lanes, s.cfg.width, s.ip);
+		s.engine, s.firmware, s.cfg.ports, s.cfg.lanes, s.cfg.width, s.addresses.ip);
 	n = rf_rt_run(b, &stopped);
 	rf_web_stop(page.web);
 	if (!s.quiet)

@@ -15,6 +15,7 @@
 
 #include "tools/gen.h"
 #include "tools/gen_folder.h"
+#include "base/mac.h"
 #include "base/opt.h"
 #include "wire/arp.h"
 
@@ -182,24 +183,33 @@ static int wrong(const char *what)
 	return -1;
 }
 
-/* The addresses of the box's ports. */
+/* Slots, and the addresses of the box's ports. */
 static int parse_mirror(struct traffic_plan *plan, const struct words *w)
 {
-	unsigned int m[6];
+	uint8_t mac[6];
 	struct in_addr ip;
-	char end;
 
+	if (!plan->directed && plan->set.slots != 0)
+		return wrong("--slots: only with --directed; `ringfold ctl join --slots` asks for "
+			     "those of other groups");
+	if (plan->set.slots == 0)
+		plan->set.slots = 512;
 	plan->mirror = strcmp(w->steering, "mirror") == 0;
 	if (!plan->mirror && (w->port_ip || w->box_mac))
 		return wrong("--port-ip, --box-mac: only with --steering mirror");
-	if (inet_pton(AF_INET, w->port_ip ? w->port_ip : "10.0.0.240", &ip) != 1)
-		return wrong("--port-ip: expected an IPv4 address");
-	if (sscanf(w->box_mac ? w->box_mac : "02:52:46:00:00:10", "%2x:%2x:%2x:%2x:%2x:%2x%c",
-		   &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &end) != 6)
-		return wrong("--box-mac: expected a MAC address");
+	if (inet_pton(AF_INET, w->port_ip ? w->port_ip : "10.0.0.222", &ip) != 1)
+		return wrong(strchr(w->port_ip, ':')
+				     ? "--port-ip: expected an IPv4 address; ringfold has no IPv6"
+				     : "--port-ip: expected an IPv4 address");
+	if (!rf_mac_read(w->box_mac ? w->box_mac : "02:52:46:00:00:10", mac) ||
+	    !rf_mac_is_host(mac))
+		return wrong("--box-mac: expected the MAC address of a box, such as "
+			     "02:52:46:00:00:10");
 	plan->port_ip = ntohl(ip.s_addr);
+	if (plan->port_ip >> 24 == 0 || plan->port_ip >> 24 == 127 || plan->port_ip >> 24 >= 224)
+		return wrong("--port-ip: expected the address of a host");
 	for (int i = 0; i < 6; i++)
-		plan->box_mac = plan->box_mac << 8 | m[i];
+		plan->box_mac = plan->box_mac << 8 | mac[i];
 	return 0;
 }
 
@@ -346,7 +356,6 @@ int main(int argc, char **argv)
 					.ports = 4,
 					.ranks = 4,
 					.mtu = 1024,
-					.set = {.slots = 512},
 					.vlan = -1,
 					.messages = 1}};
 	struct words w = {
@@ -373,7 +382,7 @@ int main(int argc, char **argv)
 		{RF_OPT_CHOICE, "steering", 0, &w.steering, "ring|mirror",
 		 "mirror: connections to the addresses of the box's ports", NULL},
 		{RF_OPT_STRING, "port-ip", 0, &w.port_ip, "IP",
-		 "mirror: address of the box's port 0 (10.0.0.240); the next ports follow", NULL},
+		 "mirror: address of the box's port 0 (10.0.0.222); the next ports follow", NULL},
 		{RF_OPT_STRING, "box-mac", 0, &w.box_mac, "MAC",
 		 "mirror: MAC of the box's port 0 (02:52:46:00:00:10)", NULL},
 		{RF_OPT_FLAG, "directed", 0, &g.plan.directed, NULL,
@@ -383,7 +392,7 @@ int main(int argc, char **argv)
 		 "barrier",
 		 "directed: collective of the calls; all: one after another", NULL},
 		{RF_OPT_UINT, "slots", 0, &g.plan.set.slots, "N",
-		 "directed: slots of the group; no rank sends more packets", NULL},
+		 "directed: slots of the group, 0: 512; no rank sends more packets", NULL},
 		{RF_OPT_STRING, "vlan", 0, &w.vlan, "ID", "with a VLAN tag", NULL},
 		{RF_OPT_FRACTION, "foreign", 0, &g.foreign_rate, "RATE",
 		 "RoCE frames of no group in between, per packet (0.1 or 10%)", NULL},

@@ -74,6 +74,12 @@ static bool in_subnet(const struct rf_fw_cfg *cfg, uint32_t ip)
 	return cfg->prefix > 30 || ((ip & ~mask) != 0 && (ip | mask) != UINT32_MAX);
 }
 
+/* 0.x, 127.x and addresses from multicast on do not belong to a host. */
+static bool is_host(uint32_t ip)
+{
+	return ip >> 24 != 0 && ip >> 24 != 127u && ip >> 28 < 0xeu;
+}
+
 /* Whether a port may have this address, which is not 0. */
 static int port_address(const struct rf_fw_cfg *cfg, uint32_t ip)
 {
@@ -81,7 +87,7 @@ static int port_address(const struct rf_fw_cfg *cfg, uint32_t ip)
 		return RF_FW_E_OWN;
 	if (ip == cfg->gateway)
 		return RF_FW_E_AT_GATEWAY;
-	if (ip >> 28 >= 0xeu || ip >> 24 == 127u)
+	if (!is_host(ip))
 		return RF_FW_E_ADDRESS;
 	return in_subnet(cfg, ip) ? RF_FW_OK : RF_FW_E_SUBNET;
 }
@@ -90,6 +96,8 @@ int rf_fw_cfg_addresses(const struct rf_fw_cfg *cfg, unsigned int ports)
 {
 	if (cfg->prefix > 32)
 		return RF_FW_E_PREFIX;
+	if (!is_host(cfg->ip) || !in_subnet(cfg, cfg->ip))
+		return RF_FW_E_BOX;
 	if ((cfg->gateway != 0 && !in_subnet(cfg, cfg->gateway)) || cfg->gateway == cfg->ip)
 		return RF_FW_E_GATEWAY;
 	for (unsigned int p = 0; p < ports; p++) {
@@ -102,6 +110,9 @@ int rf_fw_cfg_addresses(const struct rf_fw_cfg *cfg, unsigned int ports)
 			if (configured(cfg, q) == ip)
 				return RF_FW_E_TWICE;
 	}
+	for (unsigned int p = ports; ports > 0 && cfg->port_list && p < RF_FW_PORTS; p++)
+		if (cfg->port_ip[p] != 0)
+			return RF_FW_E_PORTS;
 	return RF_FW_OK;
 }
 

@@ -273,7 +273,7 @@ const char *rf_fw_error_text(int error)
 	case RF_FW_E_CLOCK:
 		return "the box reports a clock rate of 0";
 	case RF_FW_E_ADDRESS:
-		return "the address of a port is a loopback or multicast address";
+		return "the address of a port cannot be a host's: 0.x, 127.x or from 224.x on";
 	case RF_FW_E_PREFIX:
 		return "the prefix has more than 32 bits";
 	case RF_FW_E_GATEWAY:
@@ -287,6 +287,11 @@ const char *rf_fw_error_text(int error)
 		       "one, which no host has";
 	case RF_FW_E_TWICE:
 		return "two ports have the same address";
+	case RF_FW_E_BOX:
+		return "the box's own address cannot be a host's: 0.x, 127.x, from 224.x on, or "
+		       "the first or last one of its subnet";
+	case RF_FW_E_PORTS:
+		return "there are more addresses of ports than the box has ports";
 	case RF_FW_E_SALT:
 		return "there is no fresh salt: 16 random bytes must be written before each start";
 	default:

@@ -156,6 +156,8 @@ enum rf_fw_error {
 	RF_FW_E_AT_GATEWAY = -10, /* a port has the gateway's address */
 	RF_FW_E_SUBNET = -11, /* a port's address is outside of the box's subnet, or at its end */
 	RF_FW_E_TWICE = -12,  /* two ports have the same address */
+	RF_FW_E_BOX = -13,    /* the box's own address cannot be a host's */
+	RF_FW_E_PORTS = -14,  /* an address for a port that the box has not */
 };
 
 /*

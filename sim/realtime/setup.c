@@ -48,8 +48,10 @@ static int start_box(struct rf_rt *b, char *why, size_t room)
 	memcpy(fw.port_ip, b->cfg.port_ip, sizeof(fw.port_ip));
 	fw.prefix = (uint8_t)b->cfg.prefix;
 	fw.gateway = b->cfg.gateway;
-	fw.probe_ms = (uint32_t)(b->cfg.probe_ns / 1000000u);
-	if (!b->cfg.port_list) /* nobody has chosen them: the hosts ask */
+	/* 0 would mean no probes */
+	fw.probe_ms = (uint32_t)((b->cfg.probe_ns + 999999u) / 1000000u);
+	/* nobody has chosen them, and nobody else is asked: the hosts ask */
+	if (!b->cfg.port_list && !b->cfg.gateway)
 		fw.announce_ms = 0;
 	if (rf_fresh(&fw) != 0) {
 		snprintf(why, room, "firmware: cannot get random numbers: %s", strerror(errno));

@@ -35,7 +35,7 @@ for r in 0 1; do
 	done
 done
 captures
-"$bin/ringfold-box" --box-ports 2 --hold 0s --pcapng "$seen" \
+"$bin/ringfold-box" --box-ports 2 --hold 0s --probe 0s --pcapng "$seen" \
 	--port "h0=dpdk:net_af_packet8,iface=rf$$b0,rule" \
 	--port "h1=dpdk:net_af_packet9,iface=rf$$b1,rule" > "$dir/box.out" 2> "$dir/box.log" &
 box=$!

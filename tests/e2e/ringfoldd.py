@@ -147,6 +147,11 @@ def test_config(program, folder):
                        (good + "probe_ms = 60001\n", "probe_ms = 60001 is not allowed: expected a whole number from 0 to 60000"),
                        (good + "announce_ms = -1\n", "announce_ms = -1 is not allowed: expected a whole number"),
                        (good + "port_ips = 10.0.0.1,x\n", "port_ips = 10.0.0.1,x is not allowed: expected next, none, or at most 8"),
+                       (good + "port_ips = 10.0.0.1,,10.0.0.2\n", "port_ips = 10.0.0.1,,10.0.0.2 is not allowed: expected next, none, or at most 8"),
+                       (good + "port_ips = 10.0.0.1,\n", "port_ips = 10.0.0.1, is not allowed: expected next, none, or at most 8"),
+                       (good + "port_ips = 10.0.0.1 10.0.0.2\n", "is not allowed: expected next, none, or at most 8"),
+                       (good + "port_ips = fe80::1\n", "dotted IPv4 addresses of hosts; ringfold has no IPv6"),
+                       (good.replace("10.0.0.254", "10.0.0.255") + "prefix = 24\n", "[box] the box's own address cannot be a host's"),
                        (good + "port_ips = -,-,-,-,-,-,-,-,-\n", "is not allowed: expected next, none, or at most 8"),
                        (good + "port_ips = 10.0.0.1,10.0.0.1\n", "[box] two ports have the same address"),
                        (good + "port_ips = 10.0.0.1,10.0.1.1\nprefix = 24\n", "[box] the address of a port is not in the box's subnet"),
@@ -164,7 +169,7 @@ def test_config(program, folder):
             print(run.stderr)
     run = subprocess.run([program, "--config", folder, "--check"], capture_output=True, text=True)
     check("config: a folder", run.returncode == 2 and "Is a directory" in run.stderr)
-    for more in ("port_ips = none", "port_ips = 10.0.0.1,-,10.0.0.3\nprefix = 24\ngateway = 10.0.0.9", "port_ips = next\nprobe_ms = 0"):
+    for more in ("port_ips = none", "port_ips = 10.0.0.1, -,10.0.0.3 \nprefix = 24\ngateway = 10.0.0.9", "port_ips = next\nprobe_ms = 0"):
         run = subprocess.run([program, "--config", config(path, good + more + "\n"), "--check"])
         check("config: %s" % more.replace("\n", ", "), run.returncode == 0)
     run = subprocess.run([program, "--config", config(path, good), "--check"])

@@ -4,7 +4,7 @@ ranks=1
 box_ports=4
 . "$(dirname "$0")/lib.sh"
 unset RF_SIZE
-box_start --lanes 2
+box_start --lanes 2 --probe 1us
 export RF_DEVICE=${RF_DEVICE//%r/0}
 
 ctl=$bin/ringfold-ctl
@@ -68,6 +68,7 @@ check "... counts control packets" says 0 "^punted "
 exits 0 "ctl counters" $ctl counters
 check "... of every port" says 0 "counter *port_0 *port_1 *port_2 *port_3"
 check "... of the firmware" says 0 "^groups_ready *1$"
+check "... with the probes of a time below 1 ms" says 0 "^arp_probes *12$"
 check "... and refusals" says 0 "^CONNECTION_TAKEN "
 exits 0 "ctl counters --json" $ctl counters --json
 check "... all of them" python3 -c "
@@ -136,9 +137,24 @@ exits 0 "ctl connections" $ctl connections
 check "... no tombstone of mirror ranks" test "$(grep -c '10.0.9.' "$dir/0.err")" = 0
 exits 0 "a directed group with a ring and a mirror" $ctl join --job 19 --directed --slots 64 $(mirror 0) $(plain 8)
 exits 0 "ctl drop" $ctl drop 19
-exits 1 "a group address as MAC" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,mac=03:00:00:00:09:01 \
+for mac in 00:00:00:00:00:00 03:00:00:00:09:01 -1:00:00:00:09:01 +2:00:00:00:09:01 "02:00: 0:00:09:01" 0x:00:00:00:09:01 02:00:00:00:09:1 \
+	02:00:00:00:09:01: 02-00-00-00-09-01; do
+	exits 2 "mac=$mac" $ctl join --job 20 --rank "10.0.9.1,mirror,send=17,psn=5,port=0,mac=$mac" \
+		--rank 10.0.9.2,mirror,send=18,psn=5,port=1,mac=02:00:00:00:09:02
+	check "... is refused by name" says 0 "mac=$mac: expected the MAC address of a host"
+	exits 2 "gen --box-mac $mac" $gen --out "$dir/v" --steering mirror --box-mac "$mac"
+	check "... is refused by name" says 0 "\-\-box-mac: expected the MAC address of a box"
+done
+exits 1 "a MAC of the box" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,mac=02:52:46:00:00:11 \
 	--rank 10.0.9.2,mirror,send=18,psn=5,port=1,mac=02:00:00:00:09:02
-check "... is named" says 0 "value that is not allowed"
+check "... is named" says 0 "MAC of a mirror rank .*(mac= of --rank)"
+exits 0 "gen by mirror, with its own addresses" $gen --out "$dir/m" --directed --steering mirror --messages 8 --size 1K --ranks 4
+exits 0 "ctl join: they are those of the box" $ctl join --traffic "$dir/m" --job 21
+exits 0 "ctl drop" $ctl drop 21
+exits 0 "gen by mirror, with others" $gen --out "$dir/m" --directed --steering mirror --messages 8 --size 1K --ranks 4 --port-ip 10.0.0.240
+exits 1 "ctl join: they are not those of the box" $ctl join --traffic "$dir/m" --job 22
+check "... both are named" says 0 "port of rank 0 has the address 10.0.0.222, and the plan's packets go to 10.0.0.240"
+exits 0 "ctl drop" $ctl drop 22
 exits 2 "recv= of a mirror rank" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,recv=18,mac=02:00:00:00:09:01
 check "... is named" says 0 "recv=: not for a mirror rank"
 exits 2 "mac= of a ring rank" $ctl join --job 20 --rank 10.0.9.1,send=17,psn=5,port=0,recv=18,mac=02:00:00:00:09:01
@@ -146,7 +162,7 @@ check "... is named" says 0 "mac=: not for a ring rank"
 exits 2 "a mirror rank without its MAC" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0
 check "... is named" says 0 "mac= is missing"
 exits 2 "a MAC that is none" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,mac=02:00
-check "... is named" says 0 "expected a MAC address"
+check "... is named" says 0 "expected the MAC address of a host"
 exits 2 "and of a floating type" $ctl join --job 20 $(plain 7) --op and
 exits 1 "65 ranks" $ctl join --job 16 --slots 16 $(for i in $(seq 65); do echo --rank 10.0.6.$i,send=17,psn=5,recv=18,port=0; done)
 check "... get one line" test "$(grep -c "rank" "$dir/0.err")" = 1
@@ -236,9 +252,10 @@ exits 2 "check without captures" $chk --traffic "$dir/t"
 for wrong in "--ranks 1" "--ranks 200" "--ports 9" "--mtu 1000" "--size 3" "--dtype int9" "--faults none" "--foreign 100%" "--vlan 9999" \
 	"--dtype all" "--dtype fp32 --op xor" "--steering mirror --foreign 5%" "--steering mirror --port-ip ten" "--directed --slots 100" \
 	"--collective broadcast" "--port-ip 10.0.0.9" "--directed --messages 600" "--directed --opcode write" "--directed --faults duplicate" \
-	"--faults port" "--directed --dtype fp64 --op and"; do
+	"--faults port" "--directed --dtype fp64 --op and" "--slots 64" "--steering mirror --port-ip 224.0.0.1" "--steering mirror --port-ip fe80::1"; do
 	exits 2 "gen $wrong" $gen --out "$dir/v" $wrong # split at the blank
 done
+check "... IPv6 by name" says 0 "ringfold has no IPv6"
 exits 2 "gen of a directed group with more packets than slots" $gen --out "$dir/v" --directed --size 64K --messages 40
 check "... tells why" says 0 "more packets than --slots 512: a generator returns no ACKs"
 exits 2 "gen without --out" $gen

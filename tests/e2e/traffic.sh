@@ -60,12 +60,8 @@ $bin/ringfold-gen --out "$work" --ports $ports --size 64K --messages $((indexes 
 
 set --
 rule=,rule
-addresses=
 case "$options" in
-*" --steering mirror "*)
-	rule=
-	addresses="--port-ips 10.0.0.240"
-	;;
+*" --steering mirror "*) rule= ;;
 esac
 for p in 0 1 2 3; do
 	if [ "$generator" = testpmd ]; then
@@ -74,8 +70,7 @@ for p in 0 1 2 3; do
 		set -- "$@" --port "g$p=pcap:$work/port$p.pcap,out=$work/out$p.pcap,box=$p$rule"
 	fi
 done
-# shellcheck disable=SC2086 # words
-$bin/ringfold-box --engine "$engine" $addresses --box-ports $ports --lanes "${LANES:-1}" "$@" --port "ctl=memif:$work/ctl.sock,box=0$rule" \
+$bin/ringfold-box --engine "$engine" --box-ports $ports --lanes "${LANES:-1}" "$@" --port "ctl=memif:$work/ctl.sock,box=0$rule" \
 	--wait-groups 1 --hold 0s --json --pcapng "$work/seen" > "$work/box.json" 2> "$work/box.log" &
 box=$!
 pids=$box

@@ -53,6 +53,19 @@ expect 2 "--lanes: expected 1 to 16" box --lanes 0 --port "a=memif:$good"
 expect 2 "--lanes: expected 1 to 16" box --lanes 17 --port "a=memif:$good"
 expect 2 "--width: expected 64" box --width 96 --port "a=memif:$good"
 expect 2 "--port-ips: expected the address of port 0" box --port-ips "" --port "a=memif:$good"
+expect 2 "--port-ips: expected the address of port 0, or of each" box --port-ips 10.0.0.1, --port "a=memif:$good"
+expect 2 "--port-ips: expected the address of port 0, or of each" box --port-ips 10.0.0.1,,10.0.0.2 --port "a=memif:$good"
+expect 2 "--port-ips: 3 addresses, and the box has 2 ports" box --box-ports 2 --port-ips 10.0.0.1,10.0.0.2,10.0.0.3 --port "a=memif:$good"
+expect 2 "--port-ips: 0.0.0.0 cannot be the address of a host" box --port-ips 0.0.0.0 --port "a=memif:$good"
+expect 2 "--probe: \"soon\" is not a TIME" box --probe soon --port "a=memif:$good"
+for ip in 0.0.0.0 0.0.0.1 127.0.0.1 224.0.0.1 255.255.255.255; do
+	expect 2 "--box-ip: $ip cannot be the address of a host" box --box-ip $ip --port "a=memif:$good"
+	expect 2 "--box-ip: $ip cannot be the address of a host" box --box-ip $ip --port-ips 10.0.0.1 --port "a=memif:$good"
+	expect 2 "--gateway: $ip cannot be the address of a host" box --gateway $ip --port "a=memif:$good"
+done
+for ip in 10.0.0.0 10.0.0.255; do
+	expect 2 "--box-ip: $ip with --prefix 24: the box's own address cannot be a host's" box --box-ip $ip --prefix 24 --port "a=memif:$good"
+done
 expect 2 "--port-ips: \"fe80::1\" is not an IPv4 address; ringfold has no IPv6" box --port-ips fe80::1 --port "a=memif:$good"
 expect 2 "--box-ip: \"fe80::1\" is not an IPv4 address; ringfold has no IPv6" box --box-ip fe80::1 --port "a=memif:$good"
 expect 2 "box-ip=fe80::1: ringfold has no IPv6" ctl status --box-ip fe80::1 --device "memif:$good"

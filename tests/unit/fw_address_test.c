@@ -399,6 +399,14 @@ static void test_settings(void **state)
 	BAD(RF_FW_E_SUBNET, b->cfg.port_ip[3] = 0x0a00ffff); /* its broadcast address */
 	BAD(RF_FW_E_ADDRESS, b->cfg.port_ip[3] = 0xe0000001; b->cfg.prefix = 0);
 	BAD(RF_FW_E_ADDRESS, b->cfg.port_ip[3] = 0x7f000001; b->cfg.prefix = 0);
+	BAD(RF_FW_E_ADDRESS, b->cfg.port_ip[3] = 0x00000001; b->cfg.prefix = 0);
+	BAD(RF_FW_E_PORTS, b->cfg.port_ip[4] = FW_MIRROR_IP(4));
+	BAD(RF_FW_E_BOX, b->cfg.ip = 0x00000001; b->cfg.prefix = 0);
+	BAD(RF_FW_E_BOX, b->cfg.ip = 0x7f000001; b->cfg.prefix = 0);
+	BAD(RF_FW_E_BOX, b->cfg.ip = 0xe0000001; b->cfg.prefix = 0);
+	BAD(RF_FW_E_BOX, b->cfg.ip = 0xffffffff; b->cfg.prefix = 0);
+	BAD(RF_FW_E_BOX, b->cfg.ip = 0x0a000000); /* the subnet itself */
+	BAD(RF_FW_E_BOX, b->cfg.ip = 0x0a00ffff); /* its broadcast address */
 	BAD(RF_FW_E_PREFIX, b->cfg.prefix = 33);
 	BAD(RF_FW_E_GATEWAY, b->cfg.gateway = 0x0a010001);
 	BAD(RF_FW_E_GATEWAY, b->cfg.gateway = FW_BOX_IP);

@@ -165,6 +165,7 @@ struct rf_group {
 	struct rf_pair_verbs verbs; /* ... or these, when the context uses a NIC */
 	uint64_t changes RF_LOCKED; /* of the member, seen last */
 	uint64_t said_at RF_LOCKED; /* moved_at of the member when it was said that a call waits */
+	bool said_left RF_LOCKED;   /* that this rank makes no more calls */
 	struct rf_order order RF_LOCKED;
 	/* work */
 	struct rf_request requests[RF_REQUESTS_MAX];
@@ -258,6 +259,7 @@ struct rf_comm {
 	struct rf_group *group;
 	struct rf_large large;
 	unsigned int splits RF_LOCKED;
+	uint64_t destroyed_at RF_LOCKED; /* rf_comm_destroy() was called; 0: not yet */
 	/* a group has failed: do not wait long for the others any more */
 	bool troubled RF_LOCKED;
 	int status RF_LOCKED; /* 0, or RF_ERR_RANK_LOST: no group of it can continue */
@@ -453,7 +455,10 @@ unsigned int rf_group_progress(struct rf_group *group, uint64_t now) RF_REQUIRES
 /* 'communicator "name"', or "communicator number 3"; "communicator" for one of one rank. */
 #define RF_COMM_TEXT (RF_NAME_ROOM + 24u)
 const char *rf_comm_text(const struct rf_comm *comm, char text[RF_COMM_TEXT]);
-/* Tells the other processes in which calls this one has waited for half of their timeout. */
+/*
+ * Tells the other processes in which calls this one has waited for half of their timeout, and which
+ * communicators it has destroyed.
+ */
 void rf_waits_say(struct rf_context *ctx, uint64_t now) RF_REQUIRES(rf_context_class);
 /* Another process has said so. */
 void rf_waits_heard(struct rf_context *ctx, unsigned int process, const char *text)

@@ -299,6 +299,9 @@ int rf_comm_destroy(struct rf_comm *comm)
 	ctx = comm->ctx;
 	if (rf_usable(ctx))
 		return RF_ERR_INVALID;
+	rf_lock(ctx);
+	comm->destroyed_at = rf_now();
+	rf_unlock(ctx);
 	rf_large_end(comm);
 	rf_group_leave(comm->group);
 	rf_lock(ctx);

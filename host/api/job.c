@@ -151,6 +151,23 @@ static int cards_read(struct rf_job *job, const uint8_t *cards, char *why, size_
 	return RF_OK;
 }
 
+/* Adds the remedy to the text that names the ranks that are missing. */
+static void missing_text(const struct rf_job *job, char *why, size_t room)
+{
+	unsigned int other = rf_store_server_other(job->server);
+	size_t used = strlen(why);
+
+	if (used >= room)
+		return;
+	if (other)
+		snprintf(why + used, room - used,
+			 ": a process of another release of ringfold has called, with version %u "
+			 "of the store: use one release on all ranks",
+			 other);
+	else
+		snprintf(why + used, room - used, ": start the missing ones, or raise RF_TIMEOUT");
+}
+
 /* Starts the store, waits for all processes and exchanges cards. */
 static int begin(struct rf_context *ctx, const struct rf_comm_config *config, struct settings *s,
 		 char *why, size_t room)
@@ -180,8 +197,8 @@ static int begin(struct rf_context *ctx, const struct rf_comm_config *config, st
 	card_write(ctx, card);
 	ret = rf_store_gather(job->store, "the start of the job", card, sizeof(card), cards,
 			      job->timeout_ms, why, room);
-	if (ret == RF_ERR_RANK_MISSING && strlen(why) + 60 < room)
-		strcat(why, ": start the missing ones, or raise RF_TIMEOUT");
+	if (ret == RF_ERR_RANK_MISSING)
+		missing_text(job, why, room);
 	return ret ? ret : cards_read(job, cards, why, room);
 }
 

@@ -14,6 +14,8 @@
 
 /* How early at the latest without a box. */
 #define EARLY_NS (1000 * RF_NS_PER_MS)
+/* If the others have not come to the end of a communicator by then, they are told of it. */
+#define LEFT_NS (200 * RF_NS_PER_MS)
 /* Ranks that are named in a text. */
 #define NAMED 8u
 
@@ -60,17 +62,65 @@ static void say(struct rf_group *g) RF_REQUIRES(rf_context_class)
 	rf_store_announce(ctx->job.store, RF_IN_PROGRESS, text);
 }
 
+/* "!GROUP CALLS": this rank makes no more calls on the group, after so many. */
+static bool say_left(struct rf_group *g) RF_REQUIRES(rf_context_class)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "!%u %llu", g->number,
+		 (unsigned long long)rf_member_started(g->member));
+	return rf_store_announce(g->comm->ctx->job.store, RF_IN_PROGRESS, text) != RF_ERR_BUSY;
+}
+
 void rf_waits_say(struct rf_context *ctx, uint64_t now)
 {
 	for (struct rf_group *g = ctx->groups; g; g = g->next) {
 		uint64_t moved = rf_member_moved_at(g->member);
 
+		if (g->comm->destroyed_at && !g->said_left && !g->status && g->comm->ranks > 1 &&
+		    now >= g->comm->destroyed_at + LEFT_NS)
+			g->said_left = say_left(g);
 		if (!g->outstanding || g->status || g->comm->ranks == 1 || g->said_at == moved ||
 		    now < moved + silence_of(g))
 			continue;
 		g->said_at = moved;
 		say(g);
 	}
+}
+
+/* The group with a number in which a process is the rank *r; NULL: there is none. */
+static struct rf_group *group_of(struct rf_context *ctx, unsigned int process, uint64_t number,
+				 unsigned int *r) RF_REQUIRES(rf_context_class)
+{
+	for (struct rf_group *g = ctx->groups; g; g = g->next) {
+		if (g->number != number || g->status)
+			continue;
+		for (*r = 0; *r < g->comm->ranks; ++*r)
+			if (g->comm->member[*r] == process)
+				return g;
+	}
+	return NULL;
+}
+
+/* What a rank says that makes no more calls. */
+static void heard_left(struct rf_context *ctx, unsigned int process, const char *text)
+	RF_REQUIRES(rf_context_class)
+{
+	uint64_t number, calls;
+	unsigned int r;
+	struct rf_group *g;
+	char *end;
+
+	number = strtoull(text + 1, &end, 10);
+	if (end == text + 1 || *end != ' ')
+		return;
+	text = end + 1;
+	calls = strtoull(text, &end, 10);
+	g = end == text || *end ? NULL : group_of(ctx, process, number, &r);
+	if (!g)
+		return;
+	rf_member_left_there(g->member, r, calls, rf_now());
+	rf_group_events(g);
 }
 
 /*
@@ -82,6 +132,8 @@ static const char *compare(struct rf_context *ctx, unsigned int process, const c
 {
 	uint64_t value[3];
 	const char *at = text + 1;
+	struct rf_group *g;
+	unsigned int r;
 	char *end;
 
 	if (text[0] != '#')
@@ -91,14 +143,9 @@ static const char *compare(struct rf_context *ctx, unsigned int process, const c
 		if (end == at || *end != ' ')
 			return text;
 	}
-	for (struct rf_group *g = ctx->groups; g; g = g->next) {
-		if (g->number != value[0] || g->status)
-			continue;
-		for (unsigned int r = 0; r < g->comm->ranks; r++)
-			if (g->comm->member[r] == process)
-				rf_member_waits_there(g->member, r, value[1], (uint32_t)value[2],
-						      rf_now());
-	}
+	g = group_of(ctx, process, value[0], &r);
+	if (g)
+		rf_member_waits_there(g->member, r, value[1], (uint32_t)value[2], rf_now());
 	return at;
 }
 
@@ -108,6 +155,10 @@ void rf_waits_heard(struct rf_context *ctx, unsigned int process, const char *te
 
 	if (process >= RF_RANKS_MAX)
 		return;
+	if (text[0] == '!') {
+		heard_left(ctx, process, text);
+		return;
+	}
 	w->at = rf_now();
 	text = compare(ctx, process, text);
 	snprintf(w->text, sizeof(w->text), "%s", text);

@@ -76,6 +76,19 @@ struct rf_member_trouble rf_member_coll_trouble(const struct rf_member *m)
 
 /* ---- calls ---- */
 
+/* A call that another rank will not make cannot end. */
+static void check_deserted(struct rf_member *m, uint64_t now)
+{
+	if (!m->deserted || m->started <= m->deserted_after || m->status)
+		return;
+	rf_member_blame(m, m->deserter);
+	rf_member_fail(m, true, RF_ERR_MISMATCH, now,
+		       "rank %u has destroyed the communicator after %llu calls, and rank %u has "
+		       "made %llu: all ranks must make the same calls",
+		       m->deserter, (unsigned long long)m->deserted_after, m->cfg.rank,
+		       (unsigned long long)m->started);
+}
+
 int rf_member_collective(struct rf_member *m, unsigned int id, const struct rf_directed_call *call,
 			 uint64_t now)
 {
@@ -85,6 +98,7 @@ int rf_member_collective(struct rf_member *m, unsigned int id, const struct rf_d
 		return RF_ERR_INTERNAL;
 	if (rf_member_calls(m) >= m->cfg.calls_max)
 		return RF_ERR_BUSY;
+	m->started++;
 	if (!m->open)
 		m->stall_due = now + m->cfg.timeout_ns;
 	/* it fails together with the others */
@@ -96,7 +110,24 @@ int rf_member_collective(struct rf_member *m, unsigned int id, const struct rf_d
 	    ret != RF_COLL_E_IMMEDIATE)
 		return RF_ERR_INTERNAL;
 	m->open |= UINT64_C(1) << id;
+	check_deserted(m, now);
 	return RF_OK;
+}
+
+uint64_t rf_member_started(const struct rf_member *m)
+{
+	return m->started;
+}
+
+void rf_member_left_there(struct rf_member *m, unsigned int rank, uint64_t started, uint64_t now)
+{
+	if (rank >= m->cfg.ranks || rank == m->cfg.rank ||
+	    (m->deserted && m->deserted_after <= started))
+		return;
+	m->deserted = true;
+	m->deserted_after = started;
+	m->deserter = rank;
+	check_deserted(m, now);
 }
 
 int rf_member_call(struct rf_member *m, unsigned int id, const void *send, void *recv, size_t count,

@@ -88,6 +88,10 @@ struct rf_member {
 	uint64_t succeeded; /* ... and of these, those that have succeeded */
 	uint64_t moved;     /* mark of the connections' progress, seen last */
 	uint64_t moved_at, stall_due;
+	uint64_t started; /* calls of the program, in sum */
+	bool deserted;    /* a rank makes no call after so many; which one */
+	uint64_t deserted_after;
+	unsigned int deserter;
 	uint64_t broken_due; /* a connection has ended: until then the box is asked why; else 0 */
 	int broken_status;   /* of that failure, if the box gives no reason ... */
 	char broken[256];    /* ... and its description */

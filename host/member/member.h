@@ -251,6 +251,13 @@ bool rf_member_puzzled(const struct rf_member *m);
  */
 void rf_member_waits_there(struct rf_member *m, unsigned int rank, uint64_t number,
 			   uint32_t immediate, uint64_t now);
+/* How many calls the program has made. */
+uint64_t rf_member_started(const struct rf_member *m);
+/*
+ * Another rank has made so many, and will make no more. If this rank has made more, or when it
+ * does, the group ends with MISMATCH.
+ */
+void rf_member_left_there(struct rf_member *m, unsigned int rank, uint64_t started, uint64_t now);
 /* Calls whose event has not been polled. */
 unsigned int rf_member_calls(const struct rf_member *m);
 

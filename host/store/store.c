@@ -81,6 +81,13 @@ static int store_hello(struct rf_store *s, uint64_t *job, const uint8_t key[16],
 			 s->rank);
 		return ret;
 	case RF_ERR_MISMATCH:
+		if (strncmp(text, STORE_SPEAKS, strlen(STORE_SPEAKS)) == 0) {
+			snprintf(why, room,
+				 "rank 0 has another release of ringfold: its store speaks version "
+				 "%.8s, that of rank %u version %u; use one release on all ranks",
+				 text + strlen(STORE_SPEAKS), s->rank, STORE_VERSION);
+			return ret;
+		}
 		snprintf(why, room,
 			 "the store at rank 0 belongs to another job: %s; this is rank %u "
 			 "of %u; give each job its own RF_PORT",

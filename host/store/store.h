@@ -42,6 +42,9 @@ int rf_store_serve(const char *host, unsigned int port, unsigned int ranks, uint
  */
 void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_ms);
 
+/* The version of a process of another release that has tried to become a rank; 0: none has. */
+unsigned int rf_store_server_other(struct rf_store_server *server);
+
 /* One rank's connection. Any thread may call; only rf_store_close() must be alone. */
 struct rf_store;
 

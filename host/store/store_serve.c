@@ -136,6 +136,11 @@ unsigned int rf_store_server_port(const struct rf_store_server *server)
 	return ntohs(address.sin_port);
 }
 
+unsigned int rf_store_server_other(struct rf_store_server *s)
+{
+	return s ? atomic_load(&s->other_version) : 0;
+}
+
 void rf_store_server_stop(struct rf_store_server *server, unsigned int timeout_ms)
 {
 	uint64_t one = 1;

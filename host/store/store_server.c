@@ -64,7 +64,8 @@ static void do_hello(struct rf_store_server *s, struct store_conn *c, const uint
 		return;
 	}
 	if (p[4] != STORE_VERSION) {
-		snprintf(text, sizeof(text), "it speaks version %u", STORE_VERSION);
+		atomic_store(&s->other_version, p[4]);
+		snprintf(text, sizeof(text), STORE_SPEAKS "%u", STORE_VERSION);
 		store_conn_error(c, RF_ERR_MISMATCH, text);
 		return;
 	}

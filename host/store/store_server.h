@@ -5,6 +5,7 @@
 #ifndef RF_BOOTSTRAP_STORE_SERVER_H
 #define RF_BOOTSTRAP_STORE_SERVER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/guard.h"
@@ -66,6 +67,7 @@ struct rf_store_server {
 	struct store_meet *meets;
 	unsigned int n_meets;
 	uint32_t number[STORE_COUNTERS]; /* for the next gather that gets one */
+	atomic_uint other_version; /* of the last HELLO of another release; read by other threads */
 	/* set by other threads */
 	pthread_mutex_t lock;
 	bool stop RF_GUARDED_BY(store_server_class);

@@ -15,6 +15,11 @@
 
 #define STORE_MAGIC 0x52465354u /* "RFST" */
 #define STORE_VERSION 3u
+/*
+ * The text of the ERROR to a HELLO of another version begins with this, followed by the server's;
+ * of all releases.
+ */
+#define STORE_SPEAKS "it speaks version "
 
 enum store_verb {
 	/* from a client */

@@ -11,6 +11,10 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -364,6 +368,49 @@ static void missing_rank(void **state)
 	ranks_free(&all);
 }
 
+/* A process of another release, as far as the store's first answer. */
+static void *older_rank(void *arg)
+{
+	const struct ranks *all = arg;
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)all->port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	/* HELLO: magic, version 2, and the rest as that release has it */
+	static const uint8_t hello[30] = {[3] = 26, 1, 'R', 'F', 'S', 'T', 2, 0, 1, 0, 2};
+	uint8_t reply[256];
+
+	for (unsigned int k = 0; k < 100; k++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+		    recv(fd, reply, sizeof(reply), 0) > 0 &&
+		    send(fd, hello, sizeof(hello), MSG_NOSIGNAL) > 0 &&
+		    recv(fd, reply, sizeof(reply), 0) > 0)
+			k = 100;
+		close(fd);
+		usleep(5000);
+	}
+	return NULL;
+}
+
+static void rank_of_another_release(void **state)
+{
+	struct ranks all;
+	pthread_t thread;
+
+	(void)state;
+	ranks_init(&all, 2, nothing);
+	all.timeout_ms = 500;
+	all.left_out = 2;
+	pthread_create(&thread, NULL, older_rank, &all);
+	assert_int_equal(ranks_run(&all), 1);
+	pthread_join(thread, NULL);
+	assert_int_equal(all.rank[0].ret, RF_ERR_RANK_MISSING);
+	assert_non_null(strstr(all.rank[0].text, "another release of ringfold has called, with "
+						 "version 2 of the store: use one release"));
+	ranks_free(&all);
+}
+
 /* While a job runs, other processes that claim a rank of it are refused and change nothing. */
 static int twin(struct rank *r)
 {
@@ -452,12 +499,13 @@ static void different_mtu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arguments),          cmocka_unit_test(different_counts),
-		cmocka_unit_test(different_calls),    cmocka_unit_test(different_mtu),
-		cmocka_unit_test(deadline),           cmocka_unit_test(abortion),
-		cmocka_unit_test(many_abortions),     cmocka_unit_test(destroyed_early),
-		cmocka_unit_test(missing_rank),       cmocka_unit_test(second_process),
-		cmocka_unit_test(different_settings), cmocka_unit_test(waiting_sleeps),
+		cmocka_unit_test(arguments),       cmocka_unit_test(different_counts),
+		cmocka_unit_test(different_calls), cmocka_unit_test(different_mtu),
+		cmocka_unit_test(deadline),        cmocka_unit_test(abortion),
+		cmocka_unit_test(many_abortions),  cmocka_unit_test(destroyed_early),
+		cmocka_unit_test(missing_rank),    cmocka_unit_test(rank_of_another_release),
+		cmocka_unit_test(second_process),  cmocka_unit_test(different_settings),
+		cmocka_unit_test(waiting_sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "tests/unit/api_box.h"
 
 #define FOREVER ((unsigned int)-1)
@@ -301,6 +302,40 @@ static void calls_of_nothing(void **state)
 	}
 }
 
+/* One rank ends while the others make another call: they learn of it long before the timeout. */
+static int deserted(struct rank *r)
+{
+	uint32_t a = 1, b;
+	uint64_t begin;
+	int ret;
+
+	EXPECT(r, rf_allreduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM) == RF_OK);
+	if (r->rank == 1)
+		return 0;
+	/* the last call before or after the other one has said so */
+	usleep(first ? 600000 : 0);
+	begin = rf_now_ns();
+	ret = rf_allreduce(r->comm, &a, &b, 1, RF_INT32, RF_SUM);
+	EXPECT(r, ret == RF_ERR_MISMATCH);
+	EXPECT(r, rf_now_ns() - begin < 2000000000u);
+	EXPECT(r, says(r, "rank 1 has destroyed the communicator after 1 calls"));
+	return 0;
+}
+
+static void destroyed_by_one(void **state)
+{
+	(void)state;
+	for (first = 0; first < 2; first++) {
+		struct ranks all;
+
+		run_all(3, 20000, deserted);
+		ranks_init(&all, 3, deserted);
+		all.timeout_ms = 20000;
+		assert_int_equal(ranks_run(&all), 0);
+		ranks_free(&all);
+	}
+}
+
 static int other(struct rank *r)
 {
 	uint32_t a[16] = {0}, b[32];
@@ -451,6 +486,7 @@ int main(void)
 		cmocka_unit_test(late_among_hosts),
 		cmocka_unit_test(other_counts),
 		cmocka_unit_test(same_words),
+		cmocka_unit_test(destroyed_by_one),
 		cmocka_unit_test(calls_of_nothing),
 		cmocka_unit_test(requests_in_any_order),
 		cmocka_unit_test(crossed_communicators),

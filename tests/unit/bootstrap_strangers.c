@@ -122,6 +122,77 @@ static void keys(void **state)
 	world_close(&w);
 }
 
+/* A process of an older release is told the version; rank 0 keeps its own for an error. */
+static void older_rank(void **state)
+{
+	uint8_t hello[STORE_HEAD + STORE_HELLO_BODY], reply[600] = {0};
+	struct world w;
+	int fd;
+
+	(void)state;
+	world_open(&w, 2, 1);
+	assert_int_equal(rf_store_server_other(w.server), 0);
+	fd = raw_connect(w.port);
+	raw_hello(fd, job_key, hello);
+	hello[9] = STORE_VERSION - 1;
+	assert_int_equal(send(fd, hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	assert_true(recv(fd, reply, sizeof(reply) - 1, 0) >
+		    (ssize_t)(STORE_HEAD + STORE_ERROR_BODY));
+	assert_int_equal((int)rf_get_be32(reply + STORE_HEAD), RF_ERR_MISMATCH);
+	assert_string_equal((char *)reply + STORE_HEAD + STORE_ERROR_BODY, "it speaks version 3");
+	assert_int_equal(rf_store_server_other(w.server), STORE_VERSION - 1);
+	close(fd);
+	world_close(&w);
+}
+
+/* The store of an older release, as far as a younger rank gets with it. */
+static void *older_server(void *arg)
+{
+	uint8_t message[64] = {0}, hello[STORE_HEAD + STORE_HELLO_BODY];
+	int fd = accept(*(int *)arg, NULL, NULL);
+
+	rf_put_be32(message, 1 + STORE_CHALLENGE_BODY);
+	message[4] = STORE_CHALLENGE;
+	if (fd < 0 || send(fd, message, STORE_HEAD + STORE_CHALLENGE_BODY, MSG_NOSIGNAL) < 0 ||
+	    recv(fd, hello, sizeof(hello), MSG_WAITALL) != (ssize_t)sizeof(hello))
+		return NULL;
+	memset(message, 0, sizeof(message));
+	rf_put_be32(message, 1 + STORE_ERROR_BODY + 19);
+	message[4] = STORE_ERROR;
+	rf_put_be32(message + STORE_HEAD, (uint32_t)RF_ERR_MISMATCH);
+	memcpy(message + STORE_HEAD + STORE_ERROR_BODY, "it speaks version 2", 19);
+	if (send(fd, message, STORE_HEAD + STORE_ERROR_BODY + 19, MSG_NOSIGNAL) < 0)
+		return NULL;
+	recv(fd, hello, 1, 0);
+	close(fd);
+	return NULL;
+}
+
+static void older_store(void **state)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct rf_store *none = NULL;
+	char why[512] = "";
+	pthread_t thread;
+	uint64_t job = 0;
+
+	(void)state;
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	pthread_create(&thread, NULL, older_server, &fd);
+	assert_int_equal(rf_store_connect(HOST, ntohs(a.sin_port), 1, 2, &job, job_key, 2000, &none,
+					  why, sizeof(why)),
+			 RF_ERR_MISMATCH);
+	assert_non_null(strstr(why,
+			       "rank 0 has another release of ringfold: its store speaks version "
+			       "2, that of rank 1 version 3; use one release"));
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
 /* Whether both ends of every connection at a port have the keepalive timer set. */
 static unsigned int kept_alive(unsigned int port)
 {
@@ -358,7 +429,8 @@ static void rubbish_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys),           cmocka_unit_test(keepalive),
+		cmocka_unit_test(keys),           cmocka_unit_test(older_rank),
+		cmocka_unit_test(older_store),    cmocka_unit_test(keepalive),
 		cmocka_unit_test(no_descriptors), cmocka_unit_test(hostile_bytes),
 		cmocka_unit_test(random_bytes),   cmocka_unit_test(rubbish_answer),
 	};

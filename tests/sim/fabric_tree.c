@@ -13,6 +13,7 @@
 
 #include "host/config/settings.h"
 #include "rf_regs.h"
+#include "sim/model/rf_model.h"
 #include "tests/sim/fabric_open.h"
 
 static struct rf_fabric_cfg cfg_of(unsigned leaves, unsigned ranks)
@@ -49,7 +50,8 @@ static void print_ranks(const struct rf_fabric *f, unsigned ranks)
 			    rf_fabric_rank(f, r)->text);
 }
 
-static struct rf_fabric_stats finish(struct rf_fabric *f, unsigned ranks)
+/* ns: of the second call, if it is asked for. */
+static struct rf_fabric_stats finish_in(struct rf_fabric *f, unsigned ranks, uint64_t *ns)
 {
 	struct rf_fabric_stats s;
 
@@ -59,11 +61,18 @@ static struct rf_fabric_stats finish(struct rf_fabric *f, unsigned ranks)
 		fail_msg("not good: %s", rf_fabric_why(f));
 	}
 	rf_fabric_stats(f, &s);
+	if (ns)
+		*ns = rf_fabric_op_ns(f, 1);
 	assert_int_equal(rf_fabric_settle(f, rf_fabric_now(f) + RF_SEC), 0);
 	if (rf_fabric_leak(f))
 		fail_msg("%s", rf_fabric_leak(f));
 	rf_fabric_destroy(f);
 	return s;
+}
+
+static struct rf_fabric_stats finish(struct rf_fabric *f, unsigned ranks)
+{
+	return finish_in(f, ranks, NULL);
 }
 
 static void shapes(void **state)
@@ -254,12 +263,105 @@ static void reset_box(void **state)
 	}
 }
 
+/* What a leaf's uplink carries. */
+struct carried {
+	unsigned port; /* among those of all boxes */
+	uint64_t from, to;
+	unsigned data, acks, most; /* most: data packets within a millisecond */
+	uint64_t last_ms;
+	unsigned in_ms;
+};
+
+static bool count_up(void *arg, bool box, unsigned port, bool up, uint64_t ns, const uint8_t *frame,
+		     size_t len)
+{
+	struct carried *k = arg;
+	bool roce = len > 42 && frame[12] == 8 && frame[23] == 17 &&
+		    (frame[36] << 8 | frame[37]) == 4791;
+
+	if (!box || port != k->port || !up || !roce || ns < k->from || ns >= k->to)
+		return true;
+	k->acks += frame[42] == 0x11;
+	/* Control messages have the same port. */
+	if (frame[42] != 0x04 && frame[42] != 0x05)
+		return true;
+	k->data++;
+	k->in_ms = ns / RF_MSEC == k->last_ms ? k->in_ms + 1 : 1;
+	k->last_ms = ns / RF_MSEC;
+	k->most = k->in_ms > k->most ? k->in_ms : k->most;
+	return true;
+}
+
+/* A model that sends everything again at a TICK (mutant tick-one). */
+static struct rf_engine *make_flooding(const struct rf_engine_cfg *cfg,
+				       const struct rf_engine_host *host, char *why, size_t room)
+{
+	struct rf_engine *e = rf_model_engine()->create(cfg, host, why, room);
+
+	if (e)
+		rf_model_set_mutant(e, RF_MODEL_MUTANT_TICK_ONE);
+	return e;
+}
+
+/* An all-reduce for which one rank of leaf 1 comes late; its time. */
+static uint64_t late_by(uint64_t late_ns, struct carried *k, bool floods)
+{
+	struct rf_engine_ops flooding = *rf_model_engine();
+	struct rf_fabric_cfg c = cfg_of(2, 3);
+	struct rf_fabric *f;
+	uint64_t ns;
+
+	flooding.create = make_flooding;
+	c.engine = floods ? &flooding : c.engine;
+	c.selective = true;
+	c.retry_cnt = 200;
+	c.lease_ms = 5000;
+	f = open_fabric(&c);
+	assert_int_equal(rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, 3000), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_WAIT, 0), 0);
+	assert_int_equal(rf_fabric_all(f, RF_STEP_BARRIER, 0), 0);
+	if (late_ns)
+		assert_int_equal(rf_fabric_step(f, 4, RF_STEP_COMPUTE, late_ns), 0);
+	assert_int_equal(rf_fabric_collective(f, RF_SCHEDULE_ALL_REDUCE, 0, 30000), 0);
+	assert_int_equal(rf_fabric_run_until(f, 10 * RF_SEC, under_way, f), 0);
+	k->port = rf_fabric_firmware(f, 0)->uplink[0].port;
+	/* The first packets have gone up by then. */
+	k->from = rf_fabric_now(f) + 2 * RF_MSEC;
+	k->to = rf_fabric_now(f) + late_ns - RF_MSEC;
+	rf_fabric_set_filter(f, count_up, k);
+	finish_in(f, c.ranks, &ns);
+	return ns;
+}
+
+/*
+ * While a rank of one rack is 20 s late, the uplink of the other rack carries at most one data
+ * packet in a tick of 1 ms, soon one in 16; and the straggler costs no more than its own time.
+ */
+static void straggler(void **state)
+{
+	struct carried k = {0}, none = {0}, flood = {0};
+	uint64_t quick = late_by(0, &none, false), slow = late_by(20 * RF_SEC, &k, false);
+
+	(void)state;
+	print_message("%u data packets and %u ACKs in 20 s, at most %u in a tick; %llu ns, and "
+		      "%llu with the straggler\n",
+		      k.data, k.acks, k.most, (unsigned long long)quick, (unsigned long long)slow);
+	assert_true(k.data > 0);
+	assert_true(k.most == 1);
+	assert_true(k.data <= 20000 / 16 + 8);
+	assert_true(slow < 20 * RF_SEC + quick + 20 * RF_MSEC);
+	/* The count sees an uplink that sends more. */
+	late_by(RF_SEC, &flood, true);
+	assert_true(flood.most > 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes),      cmocka_unit_test(sums),
 		cmocka_unit_test(collectives), cmocka_unit_test(flipped),
 		cmocka_unit_test(with_loss),   cmocka_unit_test(reset_box),
+		cmocka_unit_test(straggler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

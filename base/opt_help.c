@@ -16,6 +16,10 @@ static void print_unit(uint64_t v, const char *const *units, const uint64_t *fac
 {
 	size_t i = 0;
 
+	if (v == 0) {
+		printf("0");
+		return;
+	}
 	while (units[i + 1] && v % factors[i] != 0)
 		i++;
 	printf("%" PRIu64 "%s", v / factors[i], units[i]);

@@ -128,17 +128,40 @@ int ctl_add_rank(void *to, const char *text)
 	return 0;
 }
 
+static bool any_mirror(const struct ctl *c)
+{
+	for (unsigned int r = 0; r < c->ranks; r++)
+		if (c->rank[r].mirror)
+			return true;
+	return false;
+}
+
 /* 0, or -1 with a message. */
 static int values(const struct ctl *c, int *dtype, int *op)
 {
 	*dtype = element_type_parse(c->dtype);
 	*op = element_op_parse(c->op);
-	if (*dtype < 0 || *op < 0 || c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1)) ||
-	    !element_allows((unsigned int)*dtype, (unsigned int)*op)) {
+	if (*dtype < 0) {
 		fprintf(stderr,
-			"ringfold ctl: --dtype fp32, bf16, fp16, fp64, int8, uint8, int32, uint32, "
-			"int64 or uint64; --op sum, min, max, of integers and, or, xor, with "
-			"--directed copy; --mtu 256, 512, 1024, 2048 or 4096\n");
+			"ringfold ctl: --dtype %s: expected fp32, bf16, fp16, fp64, int8, uint8, "
+			"int32, uint32, int64 or uint64\n",
+			c->dtype);
+		return -1;
+	}
+	if (*op < 0) {
+		fprintf(stderr,
+			"ringfold ctl: --op %s: expected sum, min, max, of integers and, or, xor, "
+			"with --directed copy\n",
+			c->op);
+		return -1;
+	}
+	if (!element_allows((unsigned int)*dtype, (unsigned int)*op)) {
+		fprintf(stderr, "ringfold ctl: --op %s: not of --dtype %s\n", c->op, c->dtype);
+		return -1;
+	}
+	if (c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1))) {
+		fprintf(stderr, "ringfold ctl: --mtu %u: expected 256, 512, 1024, 2048 or 4096\n",
+			c->mtu);
 		return -1;
 	}
 	if (c->straggler > RNR_CODE_MAX) {
@@ -151,8 +174,13 @@ static int values(const struct ctl *c, int *dtype, int *op)
 		fprintf(stderr, "ringfold ctl: --others %s: expected fail or pass\n", c->others);
 		return -1;
 	}
-	if (c->job == 0 || c->ranks < 2) {
-		fprintf(stderr, "ringfold ctl: --job N, and --rank at least twice, are needed\n");
+	if (strcmp(c->others, "pass") == 0 && (c->directed || any_mirror(c))) {
+		fprintf(stderr, "ringfold ctl: --others pass: only with ring ranks, and not with "
+				"--directed\n");
+		return -1;
+	}
+	if (c->job == 0 || c->ranks == 0) {
+		fprintf(stderr, "ringfold ctl: --job N, and --rank for each rank, are needed\n");
 		return -1;
 	}
 	return 0;
@@ -163,14 +191,6 @@ unsigned int ctl_slots_wanted(const struct ctl *c, unsigned int mtu)
 	unsigned int room = SLOTS_BYTES / mtu;
 
 	return c->slots ? c->slots : room < SLOTS ? room : SLOTS;
-}
-
-static bool any_mirror(const struct ctl *c)
-{
-	for (unsigned int r = 0; r < c->ranks; r++)
-		if (c->rank[r].mirror)
-			return true;
-	return false;
 }
 
 /* A group with mirror ranks, or a directed one, cannot be watched for wrong registrations. */

@@ -28,7 +28,14 @@ bool doctor_device(struct doctor *d)
 	char name[IFNAMSIZ];
 
 	rf_rank_text(d->device, d->env.rank, device, sizeof(device));
-	if (boxlink_open(&d->link, device, d->dpdk_args, why, sizeof(why)) != 0)
+	if (boxlink_open(&d->link, device, d->dpdk_args, why, sizeof(why)) != 0 &&
+	    strncmp(device, "verbs", 5) == 0)
+		return doctor_say(d, "device", DOCTOR_FAILED,
+				  "examine the network with --device net_af_packet0,"
+				  "iface=INTERFACE, and then the NIC itself with two ranks of "
+				  "`ringfold perf` over verbs (docs/nic-settings.md)",
+				  "%s", why);
+	if (!d->link.io)
 		return doctor_say(d, "device", DOCTOR_FAILED,
 				  "check the name of the device (RF_DEVICE), its driver and its "
 				  "cable; RF_DPDK_LOG=1 shows DPDK's own messages",

@@ -134,7 +134,8 @@ static int settle(struct sim_settings *s)
 	c->wave = s->wave;
 	c->measure = true;
 	element = (unsigned)rf_arith_size(c->type);
-	if (s->size < element || s->size % element != 0) {
+	if (sim_collective_kind(&s->collective) != RF_SCHEDULE_BARRIER &&
+	    (s->size < element || s->size % element != 0)) {
 		fprintf(stderr, "--size: %" PRIu64 " bytes are not a whole number of %s elements\n",
 			s->size, s->dtype);
 		return -1;

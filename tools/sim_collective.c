@@ -55,7 +55,16 @@ int sim_collective_check(const struct sim_collective *o, const struct sim_collec
 		fprintf(stderr, "--root: expected 0 to %u\n", c->ranks - 1);
 		return -1;
 	}
-	if (run->size % (parts * rf_arith_size(c->type)) != 0) {
+	if (c->in_place && kind != RF_SCHEDULE_ALL_REDUCE) {
+		fprintf(stderr, "--in-place: only for all-reduces, not for %s\n",
+			rf_schedule_name(kind));
+		return -1;
+	}
+	if (c->op != RF_ARITH_SUM && !rf_schedule_reduces(kind)) {
+		fprintf(stderr, "--op: %s has no operation\n", rf_schedule_name(kind));
+		return -1;
+	}
+	if (kind != RF_SCHEDULE_BARRIER && run->size % (parts * rf_arith_size(c->type)) != 0) {
 		fprintf(stderr,
 			"--size: %" PRIu64 " bytes are not %" PRIu64
 			" blocks of whole %s elements\n",
@@ -166,8 +175,8 @@ static void print_table(const struct sim_collective *o, const struct sim_collect
 	printf("%6u %6s %10" PRIu64 " %6s %4s %15s %8s %10.2f %9.3f %8.2f %8" PRIu64 "\n", c->ranks,
 	       c->engine->name, run->size, run->type, run->op, rf_schedule_name(call->kind),
 	       o->steering, f.seconds * 1e6 / run->iterations, f.algbw * 1e-9, f.percent, r->wrong);
-	printf("%" PRIu64 " bytes compared; seed %" PRIu64 "; the box is set up by registers\n",
-	       r->compared, c->seed);
+	printf("%" PRIu64 " elements compared; seed %" PRIu64 "; the box is set up by registers\n",
+	       r->compared / rf_arith_size(call->type), c->seed);
 	printf("hosts    %" PRIu64 " data packets, %" PRIu64 " of them repeats; %" PRIu64
 	       " ACKs, %" PRIu64 " CNPs, %" PRIu64 " windows halved, %" PRIu64 " timeouts\n",
 	       r->packets, r->repeats, r->acks, r->cnps, r->cuts, r->timeouts);
@@ -192,8 +201,8 @@ static void print_json(const struct sim_collective *o, const struct sim_collecti
 			rf_schedule_name(call->kind), "steering", o->steering, "seed",
 			(json_int_t)c->seed, "iterations", (int)run->iterations, "seconds",
 			f.seconds, "bytes_per_second", f.algbw, "percent_of_limit", f.percent,
-			"compared", (json_int_t)r->compared, "wrong", (json_int_t)r->wrong, "done",
-			(int)r->done, "queue_max", queues);
+			"compared", (json_int_t)(r->compared / rf_arith_size(call->type)), "wrong",
+			(json_int_t)r->wrong, "done", (int)r->done, "queue_max", queues);
 	json_object_update_new(
 		all, json_pack("{sI sI sI sI sI sI sI sI sI}", "data_packets",
 			       (json_int_t)r->packets, "repeats", (json_int_t)r->repeats, "acks",

@@ -4,13 +4,14 @@
 #include "base/opt.h"
 #include "tools/sim.h"
 
-static const char intro[] = "Runs all-reduces, or other collectives, in virtual time: hosts with "
-			    "the real transport, "
-			    "links, an Ethernet switch with the redirect\n"
-			    "rule, and the box, either the Verilog pipeline (compiled by "
-			    "Verilator) or the reference model, with its real\n"
-			    "firmware. Every result is compared in full, bit by bit. The same "
-			    "options give the same run.";
+static const char intro[] =
+	"Runs all-reduces, or other collectives, in virtual time: hosts with "
+	"the real transport, "
+	"links, an Ethernet switch (with the redirect rule\n"
+	"unless --steering mirror), and the box, either the Verilog pipeline (compiled by "
+	"Verilator) or the reference model, with its real\n"
+	"firmware. Every result is compared in full, bit by bit. The same "
+	"options give the same run.";
 
 static const char examples[] =
 	"  ringfold sim                                        4 ranks, 1 MiB, reference model\n"
@@ -60,7 +61,7 @@ int sim_parse(struct sim_settings *s, int argc, char **argv)
 		 "fp32|bf16|fp16|int32|uint32|int64|uint64|fp64|int8|uint8",
 		 "data type; from uint32 on with --collective", NULL},
 		{RF_OPT_CHOICE, "op", 0, &s->op, "sum|min|max|and|or|xor",
-		 "operation; from and on with --collective, integers", NULL},
+		 "operation; and, or, xor only of integers, with --collective", NULL},
 		{RF_OPT_UINT, "iterations", 'i', &s->iterations, "N",
 		 "number of all-reduces, one after another", NULL},
 		{RF_OPT_CHOICE, "schedule", 0, &s->schedule, "box|ring|ring-through-box",
@@ -68,7 +69,7 @@ int sim_parse(struct sim_settings *s, int argc, char **argv)
 		 "redirected through it",
 		 NULL},
 		{RF_OPT_FLAG, "in-place", 0, &s->in_place, NULL,
-		 "use one buffer for sending and receiving", NULL},
+		 "use one buffer for sending and receiving; only for all-reduces", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "collectives and mirror connections:", NULL},
 		{RF_OPT_CHOICE, "collective", 0, &s->collective.name, SIM_COLLECTIVE_NAMES,
 		 "one of a directed group, or with --schedule ring one among hosts; --size is that "

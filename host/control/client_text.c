@@ -330,7 +330,7 @@ static void add_failed(struct line *l, const struct rf_client *c)
 	if (f->reason == RF_CTL_R_QUOTA_RANKS || f->reason == RF_CTL_R_QUOTA_ENTRIES)
 		add(l, ", %u are left", f->detail);
 	if (f->reason == RF_CTL_R_RANKS)
-		add(l, ", at most %u are possible", f->detail);
+		add(l, ", 2 to %u are possible", f->detail);
 	if (how)
 		add(l, "; %s", how);
 }

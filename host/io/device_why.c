@@ -72,6 +72,13 @@ int rf_device_why(const char *device, char *why, size_t room)
 		return af_packet_why(device, why, room);
 	if (strncmp(device, "net_memif", strlen("net_memif")) == 0)
 		return memif_why(device, why, room);
+	if (strcmp(device, "verbs") == 0 || strncmp(device, "verbs:", strlen("verbs:")) == 0) {
+		snprintf(why, room,
+			 "%s is the RDMA device of a NIC, and a DPDK device is needed here: for "
+			 "the same NIC net_af_packet0,iface=INTERFACE",
+			 device);
+		return 0;
+	}
 	if (!is_interface(device))
 		return -1;
 	snprintf(why, room,

@@ -1,8 +1,8 @@
 /*
  * Collectives of one or two directed groups of the same ranks in virtual time, on the transport
- *itself: hosts with our own queue pairs, links, a switch, and the box (docs/simulation.md). No
- *firmware and no control packets: the group is written into the box's registers. Every result is
- *compared in full with what the definition of the collective and docs/reduction.md say.
+ * itself: hosts with our own queue pairs, links, a switch, and the box (docs/simulation.md). No
+ * firmware and no control packets: the group is written into the box's registers. Every result is
+ * compared in full with what the definition of the collective and docs/reduction.md say.
  *
  *	rf_world_cfg_init(&cfg);
  *	rf_world_create(&cfg, &w, why, sizeof(why));

@@ -164,9 +164,22 @@ check "... is named" says 0 "mac= is missing"
 exits 2 "a MAC that is none" $ctl join --job 20 --rank 10.0.9.1,mirror,send=17,psn=5,port=0,mac=02:00
 check "... is named" says 0 "expected the MAC address of a host"
 exits 2 "and of a floating type" $ctl join --job 20 $(plain 7) --op and
+check "... is named" says 0 "\-\-op and: not of --dtype fp32"
+exits 2 "no such type" $ctl join --job 20 $(plain 7) --dtype int9
+check "... is named alone" says 0 "^ringfold ctl: --dtype int9: expected"
+exits 2 "no such operation" $ctl join --job 20 $(plain 7) --op product
+check "... is named alone" says 0 "^ringfold ctl: --op product: expected"
+exits 2 "no such MTU" $ctl join --job 20 $(plain 7) --mtu 1500
+check "... is named alone" says 0 "^ringfold ctl: --mtu 1500: expected"
+exits 2 "--others pass of a directed group" $ctl join --job 20 $(plain 7) --directed --others pass
+check "... is refused by name" says 0 "\-\-others pass: only with ring ranks"
+exits 2 "--others pass with a mirror rank" $ctl join --job 20 $(mirror 0) $(plain 7) --others pass
+check "... is refused by name" says 0 "\-\-others pass: only with ring ranks"
+exits 1 "one rank alone" $ctl join --job 15 --rank 10.0.6.1,mirror,send=17,psn=5,port=0,mac=02:00:00:00:06:01
+check "... is refused by the box, by name" says 0 "the box refused: .*2 to 64 are possible"
 exits 1 "65 ranks" $ctl join --job 16 --slots 16 $(for i in $(seq 65); do echo --rank 10.0.6.$i,send=17,psn=5,recv=18,port=0; done)
 check "... get one line" test "$(grep -c "rank" "$dir/0.err")" = 1
-check "... that counts them" says 0 "rank 0 and 64 more: .*at most 64"
+check "... that counts them" says 0 "rank 0 and 64 more: .*2 to 64"
 exits 2 "an unknown field" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,recv=18,port=0,qpn=3
 check "... is named" says 0 "qpn=3: unknown field"
 exits 2 "a field given twice" $ctl join --job 17 --rank 10.0.7.1,send=17,psn=5,psn=6,recv=18,port=0

@@ -83,6 +83,9 @@ expect 0 "" box --quiet --duration 100ms --port "a=memif:$good,id=010"
 expect 1 "is an interface of the kernel, not a DPDK device: use net_af_packet0,iface=lo" ctl status --device lo
 expect 1 "no interface \"nosuch0\"" ctl status --device net_af_packet0,iface=nosuch0
 expect 1 "expected net_af_packet0,iface=" ctl status --device net_af_packet0
+expect 1 "verbs:mlx5_0 is the RDMA device of a NIC, and a DPDK device is needed here" ctl status --device verbs:mlx5_0
+expect 1 "FAILED   device   verbs:mlx5_0 is the RDMA device of a NIC" doctor --device verbs:mlx5_0
+expect 1 "the NIC itself with two ranks of .ringfold perf. over verbs" doctor --device verbs
 expect 1 "no process serves the socket $dir/none.sock" ctl status --device "net_memif0,role=client,id=0,socket=$dir/none.sock,socket-abstract=no"
 expect 1 "the folder $dir/none of the memif socket does not exist" ctl status \
 	--device "net_memif0,role=client,id=0,socket=$dir/none/a.sock,socket-abstract=no"

@@ -17,7 +17,7 @@
 #define BYTES 16777216u
 /* Ethernet 14, IP 20, UDP 8, BTH 12, immediate 4, ICRC 4; preamble, FCS and gap 24. */
 #define OVERHEAD 86u
-#define BOX_NS 160.0 /* 40 cycles, one less than those of the Verilog (docs/pipeline.md) */
+#define BOX_NS 160.0 /* 40 cycles, two less than those of the Verilog (docs/pipeline.md) */
 
 /* A pass: one beat of 64 bytes in each cycle of 4 ns. */
 #define PASS_NS(bytes) ((bytes) / 64 * 4.0)

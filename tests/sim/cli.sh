@@ -40,7 +40,8 @@ expect 3 " 1$" "$bin/ringfold" sim --size 4K --flip
 expect 1 "not finished" "$bin/ringfold" sim --size 64M --deadline 1ms
 for kind in all-reduce reduce broadcast reduce-scatter all-gather gather scatter barrier; do
 	for steering in mirror ring; do
-		expect 0 "$kind *$steering .* 0$" "$bin/ringfold" sim --collective $kind --steering $steering --size 48K --dtype uint64 --op max
+		case $kind in all-reduce | reduce | reduce-scatter) op=max ;; *) op=sum ;; esac
+		expect 0 "$kind *$steering .* 0$" "$bin/ringfold" sim --collective $kind --steering $steering --size 48K --dtype uint64 --op $op
 	done
 done
 # Whole vectors that are no multiple of the ranks.
@@ -55,6 +56,15 @@ expect 0 '"collective": "scatter"' "$bin/ringfold" sim --collective scatter --si
 expect 0 "[1-9][0-9]* marked" "$bin/ringfold" sim --steering mirror --collective broadcast --slow 4 --mark 50K
 expect 0 "mirror" "$bin/ringfold" sim --steering mirror --router --size 4K --loss 1% --selective
 expect 2 "fp64 has no and" "$bin/ringfold" sim --collective reduce --dtype fp64 --op and
+for kind in broadcast all-gather gather scatter barrier; do
+	expect 2 "\-\-op: $kind has no operation" "$bin/ringfold" sim --collective $kind --op max
+done
+for kind in reduce broadcast barrier; do
+	expect 2 "\-\-in-place: only for all-reduces, not for $kind" "$bin/ringfold" sim --collective $kind --in-place
+done
+expect 0 "barrier .* 0$" "$bin/ringfold" sim --collective barrier --size 5
+expect 0 "98304 elements compared" "$bin/ringfold" sim --steering mirror --slow 2 --collective all-reduce --size 48K --dtype bf16
+expect 0 "without firmware (default 0)$" "$bin/ringfold" sim --help
 expect 2 "only with --collective" "$bin/ringfold" sim --dtype int8
 expect 2 "not with --vlan" "$bin/ringfold" sim --steering mirror --mark 10K --vlan
 expect 0 "gather *- .* 0$" "$bin/ringfold" sim --collective gather --schedule ring --size 40K --ranks 5 --dtype int8

@@ -153,10 +153,36 @@ static void test_stands_still(void **state)
 	assert_int_equal(rf_client_error(&c), RF_CLIENT_E_SILENT);
 }
 
+/* READY without the address to which a mirror rank has to send is no answer. */
+static void test_no_port(void **state)
+{
+	struct rf_client c = mirror_client(0, 0);
+	struct rf_ctl_reply r = script_ready();
+	uint8_t frame[RF_CLIENT_FRAME_MAX];
+	struct rf_ctl_header h;
+	struct rf_ctl_addr a;
+	const uint8_t *msg;
+	size_t len;
+
+	(void)state;
+	arp_reply(&c, MS, PORT_IP, port_mac);
+	assert_true(next_frame(&c, MS, frame, &a) > 0);
+	assert_int_equal(rf_ctl_frame_get(frame, 42 + 100, &a, &msg, &len), 0);
+	assert_int_equal(rf_ctl_header_get(msg, len, &h), 0);
+	r.u.ready.port_ip = 0;
+	script_reply(&c, MS, &h, &r, script_key, 9);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+	assert_int_equal(c.stats.rx_malformed, 1);
+	r.u.ready.port_ip = PORT_IP;
+	script_reply(&c, MS, &h, &r, script_key, 9);
+	assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_mirror),
-					   cmocka_unit_test(test_stands_still)};
+					   cmocka_unit_test(test_stands_still),
+					   cmocka_unit_test(test_no_port)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

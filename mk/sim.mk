@@ -69,6 +69,7 @@ $(eval $(call test,api_soak-flip,$(BUILD)/tests/api_soak --flip 3 2>&1 | grep ":
 $(eval $(call c_test,api_batch,tests/unit/api_batch.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_refused,tests/unit/api_refused.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_room,tests/unit/api_room.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call c_test,api_order,tests/unit/api_order.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_large,tests/unit/api_large.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_restart,tests/unit/api_restart.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))
 $(eval $(call c_test,api_wide,tests/unit/api_wide.c,$(API_BOX_LIBS),$(API_BOX_LDLIBS)))

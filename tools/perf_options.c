@@ -148,17 +148,24 @@ static int wrong_size(const struct perf *p)
 static int wrong_numbers(const struct perf *p)
 {
 	const struct perf_measure *m = &p->measure;
+	char text[160] = "";
 
-	if (p->min > p->max || p->factor < 2 || !m->outstanding || !m->iters ||
-	    m->iters > INT32_MAX || m->outstanding > RF_REQUESTS_MAX ||
-	    p->max > UINT64_C(1) << 32) {
-		fprintf(stderr,
-			"ringfold perf: --min <= --max <= 4G, --factor >= 2, 1 <= --iters < 2^31, "
-			"1 <= --outstanding <= %u\n",
-			RF_REQUESTS_MAX);
-		return -1;
-	}
-	return wrong_size(p);
+	if (p->max > UINT64_C(1) << 32)
+		snprintf(text, sizeof(text), "--max %" PRIu64 ": at most 4G", p->max);
+	else if (p->min > p->max)
+		snprintf(text, sizeof(text), "--min %" PRIu64 " is above --max %" PRIu64, p->min,
+			 p->max);
+	else if (p->factor < 2)
+		snprintf(text, sizeof(text), "--factor %u: at least 2", p->factor);
+	else if (!m->iters || m->iters > INT32_MAX)
+		snprintf(text, sizeof(text), "--iters %u: from 1 to %d", m->iters, INT32_MAX);
+	else if (!m->outstanding || m->outstanding > RF_REQUESTS_MAX)
+		snprintf(text, sizeof(text), "--outstanding %u: from 1 to %u", m->outstanding,
+			 RF_REQUESTS_MAX);
+	if (!text[0])
+		return wrong_size(p);
+	fprintf(stderr, "ringfold perf: %s\n", text);
+	return -1;
 }
 
 static int wrong_pair(const struct perf *p)
@@ -166,12 +173,26 @@ static int wrong_pair(const struct perf *p)
 	const char *pair = p->json && p->csv                ? "--json or --csv"
 			   : p->in_place && p->out_of_place ? "--in-place or --out-of-place"
 			   : p->seconds && p->total_seconds ? "--seconds or --total-seconds"
+			   : p->counted && p->seconds       ? "--iters or --seconds"
+			   : p->counted && p->total_seconds ? "--iters or --total-seconds"
 			   : p->flip && p->no_check         ? "--flip or --no-check"
 							    : NULL;
 
 	if (pair)
 		fprintf(stderr, "ringfold perf: either %s, not both\n", pair);
 	return pair ? -1 : 0;
+}
+
+/* --iters: whether it is there matters, too. */
+static int read_iters(void *to, const char *value)
+{
+	struct perf *p = to;
+
+	p->counted = true;
+	if (rf_opt_uint(value, &p->measure.iters) == 0)
+		return 0;
+	fprintf(stderr, "ringfold perf: --iters: \"%s\" is not a whole number\n", value);
+	return -1;
 }
 
 static int read_root(struct perf *p)
@@ -227,7 +248,7 @@ int perf_parse(struct perf *p, int argc, char **argv)
 		{RF_OPT_UINT, "factor", 'f', &p->factor, "N", "factor from one size to the next",
 		 NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "how long:", NULL},
-		{RF_OPT_UINT, "iters", 0, &p->measure.iters, "N", "timed calls per size", NULL},
+		{RF_OPT_CALL, "iters", 0, p, "N", "timed calls per size; default: 20", read_iters},
 		{RF_OPT_UINT, "warmup", 0, &p->measure.warmup, "N", "warm-up calls", NULL},
 		{RF_OPT_TIME, "seconds", 0, &p->seconds, "TIME",
 		 "of each measurement, instead of --iters; a row\n"
@@ -239,7 +260,10 @@ int perf_parse(struct perf *p, int argc, char **argv)
 		 "also report so often, during a measurement", NULL},
 		{RF_OPT_UINT, "outstanding", 0, &p->measure.outstanding, "N", "outstanding calls",
 		 NULL},
-		{RF_OPT_UINT, "slots", 0, &p->slots, "N", "slots requested from the box", NULL},
+		{RF_OPT_UINT, "slots", 0, &p->slots, "N",
+		 "slots requested from the box; 0: RF_SLOTS, and a\n"
+		 "second group for large calls (RF_SLOTS_LARGE)",
+		 NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "data and output:", NULL},
 		{RF_OPT_U64, "seed", 0, &p->data.seed, "N", "seed of the data", NULL},
 		{RF_OPT_FLAG, "no-check", 0, &p->no_check, NULL, "do not check the results", NULL},

@@ -35,6 +35,7 @@ struct perf {
 	const char *root_text;
 	struct perf_list kinds, types, ops, schedules;
 	bool json, csv, in_place, out_of_place, no_check, flip;
+	bool counted; /* --iters is given */
 	struct rf_context *ctx;
 	struct perf_carrier carriers[PERF_OUT_BY];
 	unsigned int n_carriers;

@@ -291,7 +291,6 @@ int main(int argc, char **argv)
 		.min = 8,
 		.max = 1 << 20,
 		.factor = 4,
-		.slots = 256,
 		.root_text = "0",
 		.kinds = {.option = "collective", .text = "all-reduce"},
 		.types = {.option = "type", .text = "fp32"},

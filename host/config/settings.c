@@ -138,13 +138,14 @@ int rf_number_parse(const char *what, const char *text, uint64_t min, uint64_t m
 	const char *end = rf_number_read(text, &n);
 	unsigned int shift = 0;
 
-	if (end && (*end == 'K' || *end == 'M')) {
-		shift = *end == 'K' ? 10 : 20;
+	if (end && (*end == 'K' || *end == 'M' || *end == 'G')) {
+		shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 30;
 		end++;
 	}
 	if (!end || *end || n > (UINT64_MAX >> shift) || (n << shift) < min || (n << shift) > max) {
-		snprintf(why, room, "%s=%s: expected a whole number from %llu to %llu", what, text,
-			 (unsigned long long)min, (unsigned long long)max);
+		snprintf(why, room, "%s=%s: expected a whole number from %llu to %llu%s", what,
+			 text, (unsigned long long)min, (unsigned long long)max,
+			 max < 1024 ? "" : "; K, M or G may follow");
 		return RF_ERR_INVALID;
 	}
 	*value = n << shift;

@@ -30,7 +30,7 @@ const char *rf_setting_meant(const char *name);
 void rf_settings_warn(void (*warn)(void *arg, const char *text), void *arg);
 
 /*
- * Parses a whole number in [min, max]; K and M multiply by 2^10 and 2^20. Returns 0, or
+ * Parses a whole number in [min, max]; K, M and G multiply by 2^10, 2^20 and 2^30. Returns 0, or
  * RF_ERR_INVALID with a text in why[room].
  */
 int rf_setting_number(const char *name, uint64_t min, uint64_t max, uint64_t *value, char *why,

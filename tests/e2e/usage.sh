@@ -95,7 +95,6 @@ expect 2 "fp32 has 4 bytes" perf --min 3
 expect 2 "int32 has 4 bytes" perf --min 3 --type int32
 expect 2 "fp32 has 4 bytes" perf --min 2 --type all
 expect 2 "bf16 has 2 bytes" perf --min 1 --type bf16
-expect 2 "--min <= --max" perf --min 8 --max 4
 expect 2 "takes no argument" perf now
 expect 2 '"al-reduce" is not one of all-reduce, reduce, .* did you mean all-reduce?' perf --collective al-reduce
 expect 2 '--collective: "" is not one of' perf --collective reduce,
@@ -110,6 +109,14 @@ expect 2 "either --json or --csv, not both" perf --json --csv
 expect 2 "either --in-place or --out-of-place, not both" perf --in-place --out-of-place
 expect 2 "either --seconds or --total-seconds, not both" perf --seconds 1 --total-seconds 1
 expect 2 "either --flip or --no-check, not both" perf --flip --no-check
+expect 2 "either --iters or --seconds, not both" perf --iters 20 --seconds 1
+expect 2 "either --iters or --total-seconds, not both" perf --iters 3 --total-seconds 1
+expect 2 "ringfold perf: --max 5368709120: at most 4G" perf --max 5G
+expect 2 "ringfold perf: --min 4096 is above --max 64" perf --min 4K --max 64
+expect 2 "ringfold perf: --factor 1: at least 2" perf --factor 1
+expect 2 "ringfold perf: --iters 0: from 1 to 2147483647" perf --iters 0
+expect 2 'ringfold perf: --iters: "many" is not a whole number' perf --iters many
+expect 2 "ringfold perf: --outstanding 65: from 1 to 64" perf --outstanding 65
 expect 2 '--seconds: "fast" is not a valid TIME' perf --seconds fast
 expect 0 "wrong elements: 0" perf --min 2 --max 2 --type bf16
 

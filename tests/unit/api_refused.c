@@ -468,11 +468,39 @@ static int blocked(struct rank *r)
 	return 0;
 }
 
+/* The same with communicators without names, and more ranks than a text has room for. */
+static int blocked_unnamed(struct rank *r)
+{
+	struct rf_comm *c[2] = {NULL, NULL};
+	uint32_t a = 1, b;
+	char own[64];
+	int ret;
+
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &c[0]) == RF_OK);
+	EXPECT(r, rf_comm_split(r->comm, 0, 0, NULL, &c[1]) == RF_OK);
+	EXPECT(r, rank_meet(r) == 0);
+	ret = rf_allreduce(c[r->rank == 0], &a, &b, 1, RF_INT32, RF_SUM);
+	EXPECT(r, ret == RF_ERR_TIMEOUT);
+	snprintf(own, sizeof(own), "communicator number %u: ", 1 + (r->rank == 0));
+	EXPECT(r, strncmp(rf_last_error_text(r->ctx), own, strlen(own)) == 0);
+	for (unsigned int k = 0; k < r->all->n; k++) {
+		char there[80];
+
+		snprintf(there, sizeof(there), "rank %u waits in communicator number %u, ", k,
+			 1 + (k == 0));
+		EXPECT(r, says(r, there) == (k != r->rank));
+	}
+	rf_comm_destroy(c[0]);
+	rf_comm_destroy(c[1]);
+	return 0;
+}
+
 static void crossed_communicators(void **state)
 {
 	(void)state;
 	/* each rank says where it waits after half of this time, and both must have heard it */
 	run_all(2, 4000, blocked);
+	run_all(5, 4000, blocked_unnamed);
 }
 
 int main(void)

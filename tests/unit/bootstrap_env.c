@@ -157,6 +157,15 @@ static void numbers(void **state)
 	setenv("RF_MTU", "-1", 1);
 	assert_int_equal(rf_setting_number("RF_MTU", 0, UINT64_MAX, &v, why, sizeof(why)),
 			 RF_ERR_INVALID);
+	setenv("RF_REG_CACHE", "1G", 1);
+	assert_int_equal(rf_setting_number("RF_REG_CACHE", 0, UINT64_MAX, &v, why, sizeof(why)),
+			 RF_OK);
+	assert_int_equal(v, 1u << 30);
+	setenv("RF_REG_CACHE", "1T", 1);
+	assert_int_equal(rf_setting_number("RF_REG_CACHE", 0, UINT64_MAX, &v, why, sizeof(why)),
+			 RF_ERR_INVALID);
+	assert_non_null(strstr(why, "; K, M or G may follow"));
+	unsetenv("RF_REG_CACHE");
 	/* 2^54 M is 2^74 */
 	assert_int_equal(
 		rf_number_parse("x", "18014398509481984M", 0, UINT64_MAX, &v, why, sizeof(why)),

@@ -38,8 +38,8 @@ int rf_mem_register(struct rf_context *ctx, void *addr, size_t bytes, struct rf_
  * The device must have finished its own work on it before the call, and must see what the NIC
  * wrote after it: that is up to the program.
  *
- * Errors: RF_ERR_INVALID (also a descriptor that is no dma-buf, and without verbs memory that the
- * processor cannot read), RF_ERR_DEVICE (libibverbs, driver or kernel do not support it),
+ * Errors: RF_ERR_INVALID (with verbs also a descriptor that is no dma-buf; without verbs, where the
+ * descriptor is not used, memory that the processor cannot read), RF_ERR_DEVICE (libibverbs, driver or kernel do not support it),
  * RF_ERR_NO_MEMORY, RF_ERR_SYSTEM.
  */
 int rf_mem_register_dmabuf(struct rf_context *ctx, int fd, uint64_t offset, size_t bytes,

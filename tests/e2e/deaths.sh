@@ -68,7 +68,7 @@ kill -CONT "${pid[1]}"
 rank_wait 1
 check "... and rank 1 is notified when it wakes up" test $? -ge 10
 
-# the same while the group drains: one rank has left, one stops, the last one waits for data that will not arrive
+# the same while the group drains: one rank has left, one stops, the last one makes a call that the first one does not make
 # stopped PID: the process stops within 20 s; the time that its start takes is not that of the lease
 stopped() {
 	for ((k = 0; k < 200; k++)); do
@@ -81,8 +81,8 @@ for r in 0 1 2; do RF_TIMEOUT=20000 rank_start $r "$rank" drain; done
 check "rank 1 stops" stopped "${pid[1]}"
 start=$SECONDS
 rank_wait 2
-check "rank 1 stopped after a rank left: rank 2 ends with RANK_LOST" test $? = 18
-check "... and names the rank" says 2 "rank 1"
+check "rank 1 stopped after rank 0 left: rank 2 ends with MISMATCH" test $? = 22
+check "... and names the rank that has left" says 2 "rank 0 has destroyed the communicator"
 check "... soon after the lease of 3 s" test $((SECONDS - start)) -le 9
 kill -CONT "${pid[1]}"
 rank_wait 1

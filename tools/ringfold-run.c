@@ -246,8 +246,9 @@ static void set_for_all(const struct settings *s)
 	set("MASTER_PORT", "%u", free_port());
 	set("RF_BOX_IP", "10.0.0.254");
 	set("RF_BACKEND", "dpdk");
-	/* this box has no keys */
+	/* this box has no keys, and no router is on the way to it */
 	unsetenv("RF_KEY");
+	unsetenv("RF_GATEWAY");
 	setenv("RF_RETRY", "500", 0);
 	/* the ranks and the box share the processors, maybe with others */
 	setenv("RF_TIMEOUT", "60000", 0);

@@ -120,7 +120,7 @@ def run(kind, folder):
         start_ovs(folder)
     sh(script, "up", "rfbr", "s0=t0", "s1=t1")
     with open(f"{folder}/box.log", "w", encoding="ascii") as log, open(f"{folder}/box.out", "w", encoding="ascii") as out:
-        box = subprocess.Popen([f"{BIN}/ringfold-box", "--box-ports", "2", "--direct", "0=packet:b0", "--direct", "1=packet:b1", "--json", "--pcapng",
+        box = subprocess.Popen([f"{BIN}/ringfold-box", "--box-ports", "2", "--probe", "0s", "--direct", "0=packet:b0", "--direct", "1=packet:b1", "--json", "--pcapng",
                                 folder], stdout=out, stderr=log)
     until = time.monotonic() + 20
     while "ready" not in open(f"{folder}/box.log", encoding="utf-8").read():

@@ -80,7 +80,12 @@ mutant probe-lost send.c "	if (!can_send(fw, port) && !stuck(fw, port))
 mutant twice-allowed address.c "			if (configured(cfg, q) == ip)" "			if (0)"
 mutant own-address address.c "	if (ip == cfg->ip)" "	if (0)"
 mutant at-gateway address.c "	if (ip == cfg->gateway)" "	if (0)"
-mutant group-address address.c "	if (ip >> 28 >= 0xeu || ip >> 24 == 127u)" "	if (0)"
+mutant group-address address.c "ip >> 24 != 127u && ip >> 28 < 0xeu" "ip >> 24 != 127u"
+mutant loopback-address address.c "ip >> 24 != 127u && ip >> 28 < 0xeu" "ip >> 28 < 0xeu"
+mutant zero-address address.c "ip >> 24 != 0 && ip >> 24 != 127u" "ip >> 24 != 127u"
+mutant box-any address.c "	if (!is_host(cfg->ip) || !in_subnet(cfg, cfg->ip))" "	if (!in_subnet(cfg, cfg->ip))"
+mutant box-at-end address.c "	if (!is_host(cfg->ip) || !in_subnet(cfg, cfg->ip))" "	if (!is_host(cfg->ip))"
+mutant too-many address.c "		if (cfg->port_ip[p] != 0)" "		if (0)"
 mutant outside-subnet address.c "	if (((ip ^ cfg->ip) & mask) != 0)" "	if (0)"
 mutant broadcast-allowed address.c "(ip | mask) != UINT32_MAX" "true"
 exit $bad

@@ -36,7 +36,7 @@ $(eval $(call bench,core-4-simulation,tests/bench/core_bench.sh $(BUILD)/vl/core
 
 .PHONY: formal-ledger
 FORMAL_LEDGER := $(addprefix tests/formal/,nak.proof nak_una.proof tomb.proof held.proof ledger.proof ledger_selective.proof ledger_response.proof sched.proof \
-  form.proof fit.proof pass_read.proof pass_reduce.proof)
+  form.proof fit.proof pass_read.proof pass_read_plain.proof pass_reduce.proof)
 formal-ledger: $(GENERATED)
 	$(PROVE) $(FORMAL_LEDGER)
 FORMAL_TARGETS += formal-ledger

@@ -6,7 +6,7 @@
 // Capacity    one measurement.
 // Handshake   none.
 // Reset       no measurement is active.
-// Proved      tests/rtl/core.
+// Proved      tests/rtl/unit_lag.cpp; tests/rtl/core.
 //
 // The index is chosen a whole window ahead, so that no rank can have sent it yet: the first packet observed is the
 // first one sent.

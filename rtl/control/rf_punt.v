@@ -4,7 +4,8 @@
 // other hosts on the same port, and a flood of ARP does not block control packets, whatever source addresses it uses.
 //
 // Latency     offer to the first beat taken: 1 cycle; last beat in to status: 3 cycles. Window: win_data 2 cycles after win_en.
-// Throughput  one beat per cycle over all ports together; frames are taken whole, round-robin over the ports.
+// Throughput  one beat per cycle over all ports together, and a cycle between frames; frames are taken whole,
+//             round-robin over the ports.
 // Capacity    4 frames of up to 1024 bytes for each port, 2 of them of one source, one of them ARP.
 // Handshake   the judge of port p commands a raw read to this module only while room[p] is high (room_arp[p] for ARP),
 //             and pulses take[p] in that cycle, with arp[p] for ARP; the stream may follow at any time. s_ready is a
@@ -201,7 +202,7 @@ module rf_punt #(
       w_data_q <= data;
     end
 
-  // ---- The buffer: slots in a ring, each filled from its first beat.
+  // ---- The buffer: slots in a ring, each filled from its first beat. A frame is judged before the first beat of the next one.
 
   reg  [LS-1:0]    wr_slot_q;
   reg  [RW-1:0]    wr_row_q;
@@ -213,8 +214,6 @@ module rf_punt #(
   reg  [2:0]       e_port_q;
   reg  [10:0]      e_length_q;
   wire             done;
-  // The slot of a frame that begins while the one before it is judged.
-  wire [LS-1:0]    wr_slot = wr_slot_q + {{LS - 1{1'b0}}, done};
   wire [10:0]      length = {1'b0, wr_row_q, {LB{1'b0}}} + {{10 - LB{1'b0}}, ones(w_keep_q)};
   wire [WIDTH-1:0] row;
   wire             unused_info_ready;
@@ -261,7 +260,7 @@ module rf_punt #(
   ) ram (
     .clk    (clk),
     .wr_en  (w_valid_q),
-    .wr_addr({wr_slot, wr_row_q}),
+    .wr_addr({wr_slot_q, wr_row_q}),
     .wr_data(w_data_q),
     .rd_en  (win_en),
     .rd_addr({rd_slot_q, win_addr[7:LB-2]}),

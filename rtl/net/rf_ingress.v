@@ -329,7 +329,8 @@ module rf_ingress #(
   localparam TAG_PAD_BEAT = 63 / B;
   wire [15:0]      total = (WIDTH == 512) ? i0_data_q[8*(16%B)+:16] : hdr_q[8*16+:16];
   wire [15:0]      tag_total = (WIDTH == 512) ? i0_data_q[8*(20%B)+:16] : hdr_q[8*20+:16];
-  // In wide builds the short counter of the masks tells these beats from all others; in narrow ones it stops at them.
+  // In wide builds the short counter of the masks tells these beats from all others; with 64 bits it stops at 7, which is
+  // that of 59 bytes.
   wire             in_pad = (WIDTH == 64) ? beat_q == PAD_BEAT[NW-1:0] : mask_beat_q == PAD_BEAT[2:0];
   wire             in_tag_pad = (WIDTH == 64) ? beat_q == TAG_PAD_BEAT[NW-1:0] : mask_beat_q == TAG_PAD_BEAT[2:0];
   wire             is_60 = i0_last_q && in_pad && i0_ones_q == PAD_ONES[LB:0];

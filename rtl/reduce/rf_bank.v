@@ -11,7 +11,7 @@
 // Nothing is read in the cycle in which it is written (APART of rf_ram_sdp): with RF_CHECK that ends a simulation.
 //
 // commit: rf_ingress has taken a command to copy a payload. Its beats are then written one per cycle, the first one 2
-// or 3 cycles later. A pass that the commit completes reads at least 5 cycles later, so it never overtakes the copy. A
+// or 3 cycles later. A pass that the commit completes reads at least 7 cycles later, so it never overtakes the copy. A
 // punted frame can be stalled in the middle, so the command of a payload waits until no punted frame is in progress.
 // A packet without payload is stored without a copy: rf_ingress forgets the frame.
 

@@ -1,7 +1,8 @@
 // rf_ledger: records the packets received, sent and acknowledged: next, sent, una of all connections; head, tail,
 // issued of all groups.
 //
-// Latency     judge, repeat check, registers: combinational. Commit to pending: 3 cycles. ACK event to una: 1 cycle.
+// Latency     judge, repeat check, registers: combinational. Commit to pending: 2 cycles; in a selective group
+//             2 after the step of a runner. ACK event to una: 1 cycle.
 // Throughput  per cycle one packet judged per port, one commit per port, one pass, one ACK event.
 // Capacity    GROUPS * LANES * PORTS connections.
 // Handshake   e_ready is combinational from e_valid; init_ready depends on other writes at its port in the cycle. If
@@ -498,7 +499,6 @@ module rf_ledger #(
       end
       if (rst || (start_valid && start_group == h[GW-1:0])) hold_q[2*h +: 2] <= 2'b00;
     end
-
 
   genvar n;
   generate

@@ -20,7 +20,7 @@ module rf_ledger_head #(
 
   input  wire                  start_valid,
   input  wire [GW-1:0]         start_group,
-  // Groups in which a packet was committed in this cycle.
+  // Groups in which a packet was committed in this cycle, or a runner took a step in the one before it.
   input  wire [GROUPS-1:0]     mark,
   // Ports with at least one rank, per group.
   input  wire [GROUPS*PORTS-1:0] g_ports,

@@ -10,7 +10,8 @@
 //
 // The tail may lag. Therefore the una values are read one lane after the other while they change: each only grows, so
 // their minimum at any time is at least the minimum found. A pass that begins after the una values were read has an
-// index >= the una of its own connection, hence >= the minimum found. The holds protect the older passes.
+// index >= the una that its own connection had in the cycle before, hence >= the minimum found. The holds protect the
+// older passes.
 
 `default_nettype none
 

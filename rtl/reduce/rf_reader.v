@@ -141,7 +141,7 @@ module rf_reader #(
   output wire                   idle
 `ifdef FORMAL
   ,
-  output wire [2*PORTS+GW+2*LW+PW+2*BANK_AW+CREDIT_W+77:0] f_state
+  output wire [2*PORTS+GW+2*LW+PW+2*BANK_AW+CREDIT_W+84:0] f_state
 `endif
 );
 
@@ -459,7 +459,7 @@ module rf_reader #(
 
 `ifdef FORMAL
   // Copies of this port; in preparation; kept for the next lane; being read.
-  assign f_state = {prep_copy_q, copies_q, fulls_q, prep_valid_q, prep_ready, prep_members_q, prep_block_q, prep_group_q, prep_lane_q, prep_first_q,
+  assign f_state = {prep_dtype_q, prep_op_q, prep_copy_q, copies_q, fulls_q, prep_valid_q, prep_ready, prep_members_q, prep_block_q, prep_group_q, prep_lane_q, prep_first_q,
                     prep_final_q, prep_level_q, prep_ref_q, prep_beat_q,
                     bad_q, f_giver, f_stated, spacing_q, f_tail,
                     run_valid_q, run_left_q, run_lane_q, run_beat_q, run_member_q, run_empty_q, run_level_q, run_dtype_q,

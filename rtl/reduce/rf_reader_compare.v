@@ -186,7 +186,7 @@ module rf_reader_compare #(
 `ifdef FORMAL
       assign f_tail  = norm_q[14:0];
       assign f_giver = 1'b1;
-      assign f_stated = 26'd0;
+      assign f_stated = {15'd0, norm_q[18:15], 7'd0};
 `endif
 
       wire unused_bits = &{1'b0, members, directed, index};

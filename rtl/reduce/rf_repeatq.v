@@ -18,7 +18,7 @@ module rf_repeatq #(
   parameter LANES = 1,
   // Bits of {group, lane}.
   parameter AW = 4,
-  // Entries: a power of two, more than 4 * LANES.
+  // Entries: a power of two, at least 4 * LANES.
   parameter DEPTH = 64,
   // 1: memories have parity bits.
   parameter PARITY = 1

@@ -83,8 +83,8 @@ module rf_sched #(
   input  wire [PORTS*CREDIT_W-1:0]     free_beats,
   input  wire [PORTS*CREDIT_W-1:0]     free_hdrs,
 
-  // A pass is in preparation at a port and may stay there; it rises only in the cycle after a launch. Low in the cycle of a
-  // launch and in the two before it.
+  // A pass is in preparation at a port, and when it begins is not known yet. Rises only in the cycle after a launch; low in
+  // the cycle of a launch and in the two before it.
   input  wire [PORTS-1:0]              prep_busy,
 
   // Launch: to the readers of these ports.

@@ -2,7 +2,7 @@
 // reserved.
 //
 // Latency     start to owed: 2 cycles, to reserved: 3. They may lag, because no group of the block is checked in the
-//             cycle after a start.
+//             two cycles after a start.
 // Throughput  one checked candidate per cycle.
 // Capacity    none.
 // Handshake   none.

@@ -654,19 +654,36 @@ module rf_port #(
   assign in_bad = op_lost;
 
   // What the port reports to the units that the box has once leaves it from registers.
-  localparam REPORT_W = 6 + 4 + CW + 24 + 32 + 2 * (AW + 24) + 2 + 1 + 64 + 2 * GW;
-  reg [REPORT_W-1:0] report_q;
+  reg [3:0] error_q;
+  reg       store_q;
+  reg       mark_q;
+  reg       unlike_q;
+  reg       lost_q;
+  reg       unmark_q;
 
   always @(posedge clk)
-    if (reset) report_q <= {REPORT_W{1'b0}};
-    else
-      report_q <= {x_error, x_conn, x_index, x_got, h_store, h_says[27], x_mark, x_mark_group, unlike_valid, unlike_parity,
-                   copy_addr, copy_index, unlike_what, unlike_got, unlike_want, op_lost || res_lost,
-                   op_lost ? op_addr : res_addr, op_lost ? op_index : res_index, unmark, unmark_of};
+    if (reset) {error_q, store_q, mark_q, unlike_q, lost_q, unmark_q} <= 9'd0;
+    else {error_q, store_q, mark_q, unlike_q, lost_q, unmark_q} <= {x_error, h_store, x_mark, unlike_valid, op_lost || res_lost, unmark};
 
-  assign {judge_error, judge_conn, judge_index, judge_got, store_valid, store_gives, cnp_mark_valid, cnp_mark_group, bad_valid,
-          bad_parity, bad_addr, bad_index, bad_what, bad_got, bad_want, lost_valid, lost_addr, lost_index, unmark_valid,
-          unmark_group} = report_q;
+  assign {judge_error, store_valid, cnp_mark_valid, bad_valid, lost_valid, unmark_valid} =
+         {error_q, store_q, mark_q, unlike_q, lost_q, unmark_q};
+
+  localparam OF_JUDGE_W = CW + 24 + 32 + 1 + GW; // connection, index, value; gives; group of a mark
+  localparam OF_READER_W = 1 + AW + 24 + 2 + 64 + GW; // parity; {group, lane}, index; what; both values; group of an unmark
+  localparam OF_LOST_W = AW + 24; // {group, lane}, index
+  reg [OF_JUDGE_W-1:0]  of_judge_q;
+  reg [OF_READER_W-1:0] of_reader_q;
+  reg [OF_LOST_W-1:0]   of_lost_q;
+
+  always @(posedge clk) begin
+    of_judge_q  <= {x_conn, x_index, x_got, h_says[27], x_mark_group};
+    of_reader_q <= {unlike_parity, copy_addr, copy_index, unlike_what, unlike_got, unlike_want, unmark_of};
+    of_lost_q   <= op_lost ? {op_addr, op_index} : {res_addr, res_index};
+  end
+
+  assign {judge_conn, judge_index, judge_got, store_gives, cnp_mark_group}           = of_judge_q;
+  assign {bad_parity, bad_addr, bad_index, bad_what, bad_got, bad_want, unmark_group} = of_reader_q;
+  assign {lost_addr, lost_index}                                                     = of_lost_q;
 
   // Results.
   wire             res_bad;

@@ -14,7 +14,9 @@ module pass_read #(
   parameter GW = 1,
   parameter LW = 1,
   parameter PW = 1,
-  parameter BEATS_MAX = 2
+  parameter BEATS_MAX = 2,
+  // 0: a box without directed groups. Every member gives and wants; facts are {opcode, pad, length}.
+  parameter DIRECTED = 1
 ) (
   input wire                clk,
   input wire                rst,
@@ -49,8 +51,10 @@ module pass_read #(
   localparam KEPT       = 47;
   localparam RUN        = LW + BANK_AW + 20;
   localparam COPIES     = 11;
+  localparam KIND       = 7;
   localparam TOLD       = LW + 8;
   localparam PASS       = TOLD + 14;
+  localparam FW         = (DIRECTED != 0) ? 43 : 19;
   // Where the lane begins in the first part, and the members.
   localparam LANE_AT    = BANK_AW + PW + 4;
   localparam MEMBERS_AT = LANE_AT + LW + GW + PORTS;
@@ -99,6 +103,8 @@ module pass_read #(
         assume (lanes >= 1 && lanes <= LANES && base < PORTS && (base & ~(3'b111 << level)) == 0);
         assume (g_block[g*PORTS +: PORTS] == block && beats >= 1 && beats <= BEATS_MAX);
         assume (g_members[g*LANES*PORTS + g_ref[g*PW +: PW]] && g_ref[g*PW +: PW] < PORTS);
+        // Without directed groups the length is that of this member; here it is the one with the lowest number.
+        if (DIRECTED == 0) assume ((g_members[g*LANES*PORTS +: PORTS] & ~({PORTS{1'b1}} << g_ref[g*PW +: PW])) == 0);
       end
       for (l = 0; l < LANES; l = l + 1) begin : g_lane
         wire [PORTS-1:0] members = g_members[(g*LANES+l)*PORTS +: PORTS];
@@ -128,11 +134,13 @@ module pass_read #(
   wire [PORTS*KEPT-1:0] kept;
   wire [PORTS*RUN-1:0] run;
   wire [PORTS*COPIES-1:0] copied;
+  wire [PORTS*KIND-1:0] told_kind;
   wire [PORTS-1:0]    copy_valid;
   wire [PORTS-1:0]    copy_wants;
   wire [PORTS*5-1:0]  pack_copies;
   wire [PORTS*5-1:0]  pack_fulls;
   reg  [PORTS*43-1:0] facts;
+  wire [PORTS*FW-1:0] shown;
   wire [31:0]         cfg   = g_cfg[launch_group*32 +: 32];
   wire [13:0]         most  = 14'd1 << cfg[`RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
 
@@ -165,7 +173,7 @@ module pass_read #(
 
       rf_reader #(
         .PORT(p), .PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW), .PW(PW), .BYTES_LOG2(BYTES_LOG2), .BANK_AW(BANK_AW),
-        .HDR_AW(HDR_AW), .CREDIT_W(6), .DIRECTED(1), .PARITY(0)
+        .HDR_AW(HDR_AW), .CREDIT_W(6), .DIRECTED(DIRECTED), .PARITY(0)
       ) reader (
         .clk(clk), .rst(rst), .g_error(g_error), .g_directed(g_directed), .g_mark({GROUPS{1'b0}}),
         .launch_valid(launch_valid[p]), .launch_member(launch_member),
@@ -175,7 +183,7 @@ module pass_read #(
         .launch_op(launch_op), .launch_ref(launch_ref), .launch_lanes(5'd1), .launch_beats(launch_beats),
         .launch_beat(launch_beat), .launch_slot(launch_slot), .prep_busy(prep_busy[p]), .run_free(run_frees[p]),
         .run_frees(run_frees), .differs(differ[p]), .differ(differ), .fact_read(fact_read[p]), .fact_addr(fact_addr),
-        .facts(facts), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read[p]), .beat_addr(beat_addr[p*(LW+BANK_AW) +: LW+BANK_AW]),
+        .facts(shown), .hdr_read(hdr_read), .hdr_addr(hdr_addr), .beat_read(beat_read[p]), .beat_addr(beat_addr[p*(LW+BANK_AW) +: LW+BANK_AW]),
         .in_valid(in_valid[p]), .in_member(in_member[p]), .in_empty(in_empty[p]), .in_level(in_level[p*2 +: 2]), .in_dtype(in_dtype[p*4 +: 4]),
         .in_op(in_op[p*3 +: 3]), .in_first(in_first[p]), .in_final(in_final[p]), .in_last(in_last[p]),
         .fact_bad(1'b0), .beat_bad(1'b0),
@@ -187,22 +195,27 @@ module pass_read #(
         .bad_valid(bad_valid), .bad_group(bad_group), .bad_lane(bad_lane), .bad_index(bad_index), .end_valid(end_valid),
         .end_group(end_group), .idle(idle[p])
 `ifdef FORMAL
-        , .f_state({copied[p*COPIES +: COPIES], prep[p*PREP +: PREP], kept[p*KEPT +: KEPT], run[p*RUN +: RUN]})
+        , .f_state({told_kind[p*KIND +: KIND], copied[p*COPIES +: COPIES], prep[p*PREP +: PREP], kept[p*KEPT +: KEPT], run[p*RUN +: RUN]})
 `endif
       );
 
-      // The memory of the facts has an output register.
+      // With directed groups the memory of the facts has an output register.
       reg        read_q;
       reg [42:0] word_q;
 
       always @(posedge clk) begin
         read_q <= fact_read[p];
         if (fact_read[p]) word_q <= fact_words[p*43 +: 43];
-        if (read_q) facts[p*43 +: 43] <= word_q;
+        if (DIRECTED != 0 ? read_q : fact_read[p]) facts[p*43 +: 43] <= (DIRECTED != 0) ? word_q : fact_words[p*43 +: 43];
       end
 
+      assign shown[p*FW +: FW] = facts[p*43 +: FW];
+
       always @*
-        if (fact_read[p]) assume ((fact_words[p*43 +: 13] != 0) == fact_words[p*43+42] && fact_words[p*43 +: 13] <= most);
+        if (fact_read[p]) begin
+          assume ((fact_words[p*43 +: 13] != 0) == fact_words[p*43+42] && fact_words[p*43 +: 13] <= most);
+          if (DIRECTED == 0) assume (fact_words[p*43+33 +: 10] == 10'h300);
+        end
     end
   endgenerate
 
@@ -413,7 +426,7 @@ module pass_read #(
   wire [42:0] x        = x_now ? facts[x_port*43 +: 43] : x_q;
   wire [42:0] here     = facts[at*43 +: 43];
   wire        kinds    = here[39:33] != x[39:33];
-  wire        tags     = here[40] && x[40] && here[32:15] != x[32:15];
+  wire        tags     = (DIRECTED == 0) ? here[18:15] != x[18:15] : here[40] && x[40] && here[32:15] != x[32:15];
   wire        givers   = here[42] && x[42] && (here[14:0] != x[14:0] || here[35:33] == 3'd6);
   wire        split    = split_q && !prep_q[1];
   wire        unlike   = (differ & in_block) != 0;
@@ -433,7 +446,8 @@ module pass_read #(
 
   always @*
     if (f_started && !rst && p_valid[at] && p_ready[at]) begin
-      if (members_q[at] && x_before && !split && (kinds || tags || givers)) assert (differ[at]);
+      // Without directed groups all are compared with one of them.
+      if (members_q[at] && x_before && !split && (kinds || tags || givers)) assert (differ[at] || (DIRECTED == 0 && unlike));
       if (pack_valid[at] && (unlike || split)) assert (pack_drop[at]);
     end
 
@@ -442,7 +456,8 @@ module pass_read #(
   reg         announced_q;
   reg  [4:0]  copies_q;
   reg  [4:0]  fulls_q;
-  wire        full   = copy_q && facts[at*43+41];
+  wire        wants  = DIRECTED == 0 || facts[at*43+41];
+  wire        full   = copy_q && wants;
   wire [4:0]  copies = (prep_q[1] ? 5'd0 : copies_q) + {4'd0, copy_q};
   wire [4:0]  fulls  = (prep_q[1] ? 5'd0 : fulls_q) + {4'd0, full};
   wire [4:0]  copies_now = begun ? copies : copies_q;
@@ -457,7 +472,7 @@ module pass_read #(
 
   always @*
     if (f_started && !rst) begin
-      if (copy_valid[at]) assert (p_valid[at] && copy_q && copy_wants[at] == facts[at*43+41]);
+      if (copy_valid[at]) assert (p_valid[at] && copy_q && copy_wants[at] == wants);
       if (begun) assert (announced_q == copy_q);
       if (pack_valid[at]) assert (pack_copies[at*5 +: 5] == copies && pack_fulls[at*5 +: 5] == fulls);
       // Invariants.
@@ -480,6 +495,7 @@ module pass_read #(
       if (under[at] && x_was && !split_now) begin
         assert (kept[at*KEPT+19 +: 7] == x_fact[39:33] && (!x_fact[40] || kept[at*KEPT+26 +: 19] == {1'b1, x_fact[32:15]}));
         if (x_fact[42]) assert (k_giver[at] && kept[at*KEPT +: 15] == x_fact[14:0]);
+        if (DIRECTED == 0) assert (kept[at*KEPT+26 +: 4] == x_fact[18:15]);
       end
       if (under[at]) assert (had_now == k_giver[at] && (!had_now || had_plen == kept[at*KEPT +: 13]));
     end
@@ -530,6 +546,7 @@ module pass_read #(
           assert (members == g_members[(of_prep*LANES + lane)*PORTS +: PORTS] && prep[p*PREP+BANK_AW +: PW] == g_ref[of_prep*PW +: PW]);
           assert (prep[p*PREP+BANK_AW+PW +: 2] == its[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]);
           assert (p_first[p] == (lane == 0) && p_final[p] == (lane + 32'd1 == lanes));
+          assert (told_kind[p*KIND +: KIND] == {its[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS], its[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS]});
           assert (open[of_prep] == !p_final[p] && to_come[p] == !p_final[p]);
           if (open[of_prep]) assert (to_come_of[p*GW +: GW] == of_prep && next_lane[of_prep*LW +: LW] == lane + 1'b1);
         end
@@ -542,7 +559,7 @@ module pass_read #(
           if (p_valid[p] && !prep_busy[p])
             assert ((was_valid[p] || was_valid_2[p] || was_busy[p]) && (p_ready[p] || was_valid[p]) && (block & r_valid) == 0 &&
                     (p_first[p] || spacing <= (p_ready[p] ? 4'd0 : 4'd1)));
-          if (p_valid[p]) assert (p_ready[p] == !was_valid[p]);
+          if (p_valid[p]) assert (p_ready[p] == (DIRECTED == 0 || !was_valid[p]));
         end
 
       // Kept and being read.
@@ -553,6 +570,9 @@ module pass_read #(
       wire [1:0]  deep    = r_valid[p] ? r_level[p*2 +: 2] : cfg_u[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
       wire [12:0] words   = (kept[p*KEPT +: 13] + 13'd7) >> BYTES_LOG2;
       wire [3:0]  age     = r_ages[p*4 +: 4];
+      // Type and operation: as stated; without directed groups those of the group.
+      wire [6:0]  its_own = {cfg_u[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS], cfg_u[`RF_GROUP_CFG_OP_LSB +: `RF_GROUP_CFG_OP_BITS]};
+      wire [6:0]  kind    = (DIRECTED != 0) ? kept[p*KEPT+19 +: 7] : under[p] ? its_own : {r_dtype[p*4 +: 4], r_op[p*3 +: 3]};
 
       always @*
         if (f_started && !rst) begin
@@ -561,11 +581,11 @@ module pass_read #(
           if ((under[p] && k_giver[p]) || r_valid[p]) assert (words != 0 && words <= BEATS_MAX);
           if (r_valid[p]) begin
             assert (k_giver[p] && r_left[p*6 +: 6] != 0 && words == r_left[p*6 +: 6] + r_number[p*4 +: 4]);
-            assert ({r_dtype[p*4 +: 4], r_op[p*3 +: 3]} == kept[p*KEPT+19 +: 7]);
+            assert ({r_dtype[p*4 +: 4], r_op[p*3 +: 3]} == kind);
             assert (r_final[p] == !under[p] && r_first[p] == !r_more[p]);
             if (under[p]) assert (r_level[p*2 +: 2] == cfg_u[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS]);
           end else assert (!r_inside[p] && r_more[p] == (under[p] && k_giver[p]));
-          if (r_more[p]) assert (words == r_beats[p*4 +: 4] + 13'd1 && r_same[p*11 +: 9] == {kept[p*KEPT+19 +: 7], deep});
+          if (r_more[p]) assert (words == r_beats[p*4 +: 4] + 13'd1 && r_same[p*11 +: 9] == {kind, deep});
           if (r_more[p] && !r_inside[p]) assert (!r_same[p*11+10]);
           if (r_valid[p] && !r_inside[p]) assert (spacing == `RF_REDUCE_PASS_MIN - 1);
           else if (r_inside[p] || r_more[p])
@@ -593,8 +613,17 @@ module pass_read #(
     if (f_started && !rst) begin
       cover (in_valid[at] && in_last[at] && in_final[at] && now[4 +: LW] != 0 && k == 4'd1 && at == 0);
       cover (in_valid == 2'b11 && in_first == 2'b01);
-      cover (in_valid[at] && in_empty[at] && in_last[at] && k == 4'd1);
-      cover (in_valid[at] && in_first[at] && in_final[at] && now[4 +: LW] != 0);
     end
+
+  // Lanes without operands.
+  generate
+    if (DIRECTED != 0) begin : f_empty
+      always @(posedge clk)
+        if (f_started && !rst) begin
+          cover (in_valid[at] && in_empty[at] && in_last[at] && k == 4'd1);
+          cover (in_valid[at] && in_first[at] && in_final[at] && now[4 +: LW] != 0);
+        end
+    end
+  endgenerate
 
 endmodule

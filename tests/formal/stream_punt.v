@@ -43,7 +43,6 @@ module stream_punt (
   (* hierconn *) wire         \box.e_arp_q ;
   (* hierconn *) wire [10:0]  \box.e_length_q ;
   (* hierconn *) wire [7:0]   \box.same_q ;
-  (* hierconn *) wire [2:0]   \box.wr_slot ;
   (* hierconn *) wire [6:0]   \box.wr_row_q ;
   (* hierconn *) wire [2:0]   \box.wr_slot_q ;
   (* hierconn *) wire [2:0]   \box.rd_slot_q ;
@@ -203,7 +202,7 @@ module stream_punt (
       // Discarded.
       if (\box.forget ) assert (judged && waits[4*\box.e_port_q [0] +: 4] >= 4'd2);
       // No place with a waiting frame is written.
-      if (\box.w_valid_q ) assert (!\box.wait_q [\box.wr_slot ]);
+      if (\box.w_valid_q ) assert (!\box.wait_q [\box.wr_slot_q ]);
       assert (idle == (owed_q[2:0] == 3'd0 && owed_q[5:3] == 3'd0 && !ended && !judged));
 
       // Contents.
@@ -228,8 +227,8 @@ module stream_punt (
       assert (!last_q || (ended && \box.w_port_q == port_q && !here_q && !there_q && marked_q &&
                           length_q == {1'b0, \box.wr_row_q , 3'd0} + {7'd0, ones(\box.w_keep_q )}));
       assert (!here_q || (judged && \box.e_port_q == port_q && !there_q && marked_q && length_q == \box.e_length_q ));
-      // A frame is judged before the next one ends. What it is compared with is of its port.
-      assert (!judged || !ended);
+      // A frame is judged before the next one begins. What it is compared with is of its port.
+      assert (!judged || !\box.w_valid_q );
       assert (count <= 4'd8 && \box.wr_slot_q == \box.rd_slot_q + count[2:0]);
       for (k = 0; k < 8; k = k + 1) begin
         assert (\box.wait_q [(\box.rd_slot_q + k) % 8] == (k < count));

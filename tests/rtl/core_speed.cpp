@@ -170,7 +170,8 @@ Pace one(const char *name, unsigned lanes, unsigned dtype, unsigned mtu_log2, ui
 	return pace;
 }
 
-// Of 4 ports, one lane. 40 is the goal; what directed groups state is compared in a cycle of its own, for the clock.
+// Of 4 ports, one lane. 40 is the goal. Two cycles more are registers for the clock: a launch leaves rf_sched from
+// registers, and what directed groups state is compared in a cycle of its own.
 const unsigned LATENCY_MAX = 42;
 
 // Last beat of the last rank in to first beat of the first result out.

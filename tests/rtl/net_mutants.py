@@ -160,7 +160,8 @@ def mutate(root, objects, build, bench, path, old, new):
     os.makedirs(build)
     with open(os.path.join(root, path), encoding="ascii") as text:
         source = text.read()
-    if old not in source:
+    # Verilator would find the unchanged file of a module that is not in the list.
+    if old not in source or path not in sources:
         return None
     copy = os.path.join(build, os.path.basename(path))
     with open(copy, "w", encoding="ascii") as text:

@@ -1,7 +1,10 @@
 """The rules by which tests/rtl/synth.py judges figures. Each function returns a list of complaints, or an empty list."""
 
-# A figure may exceed that of the page by this factor.
+# A figure may exceed that of the page by this factor. Cells must also be more than SLACK more: a small module would otherwise fail
+# when the mapping moves an inverter. Block RAM and levels are few; they have no slack.
 GROWTH = 1.03
+SLACK = 10
+EXACT = ("BRAM36", "URAM", "levels")
 # If a known exception is faster than its figure by more than this factor, the figure must be lowered.
 BETTER = 0.97
 
@@ -21,7 +24,7 @@ def grown(was, now):
         if column.endswith("MHz"):
             if value < before * 0.9:
                 found.append("%s was %s: slower by more than 10 %%" % (column, number(before)))
-        elif value > before * GROWTH and value > before + (0 if "levels" in column else 10):
+        elif value > before * GROWTH and value > before + (0 if column.endswith(EXACT) else SLACK):
             found.append("%s was %s: grown by more than 3 %%" % (column, number(before)))
     return found
 

@@ -8,6 +8,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import synth
 import synth_rules as rules
+import timing
 
 TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "synth.py")
 
@@ -30,6 +31,9 @@ def check_rules():
     complains("4 % more", rules.grown({"LUT": 1000.0}, {"LUT": 1040}), "grown")
     quiet("2 % more", rules.grown({"LUT": 1000.0}, {"LUT": 1020}))
     quiet("ten cells more of few", rules.grown({"LUT": 20.0}, {"LUT": 30}))
+    for column in ("BRAM36", "URAM"):
+        complains("one block more of " + column, rules.grown({column: 15.0}, {column: 16}), "grown")
+        quiet("no block more of " + column, rules.grown({column: 15.0}, {column: 15}))
     quiet("a field that is empty in the page", rules.grown({"LUT": ""}, {"LUT": 1000}))
     complains("a level more", rules.grown({"LUT6 levels": 7.0}, {"LUT6 levels": 8}), "grown")
     complains("a lower frequency", rules.grown({"iCE40 MHz": 80.0}, {"iCE40 MHz": 70.0}), "slower")
@@ -81,6 +85,14 @@ def check_yosys():
         expect("a script that fails", "no_such_command" in str(e), True)
     else:
         expect("a script that fails", "it passed", "RuntimeError")
+    expect("registers", synth.columns({"FDRE": 2, "FDSE": 1})["FF"], 3)
+    try:
+        synth.columns({"FDRE": 2, "LDCE": 1})
+    except RuntimeError as e:
+        expect("a latch", "1 latches (LDCE)" in str(e), True)
+    else:
+        expect("a latch", "it passed", "RuntimeError")
+    expect("a netlist that cannot be timed ends its row only", issubclass(timing.Bad, RuntimeError), True)
 
 
 def check_option():

@@ -47,7 +47,7 @@ LUTRAM = {"RAM32X1D": {"SPO": "A", "DPO": "DPRA"}, "RAM64X1D": {"SPO": "A", "DPO
 Path = collections.namedtuple("Path", "ps levels steps")
 
 
-class Bad(Exception):
+class Bad(RuntimeError):
     """A netlist that cannot be analysed; the text gives the reason."""
 
 

@@ -125,7 +125,7 @@ MUTANTS = {
 # Files that a bench needs besides its module and the library.
 MANY = [RED + "ram_many", RED + "many_parity"]
 MORE = {CTL + "regs": [RED + "conn_static"], RED + "judge": MANY + [RED + "judge_" + n for n in ("admit", "form", "nak", "window", "verdict", "effect")],
-        RED + "sched": [RED + "sched_" + n for n in ("turn", "pick", "start", "flight", "fair")], CTL + "group_regs": [CTL + "group_errors"],
+        RED + "sched": [RED + "sched_" + n for n in ("turn", "pick", "start", "flight", "fair")], CTL + "group_regs": [CTL + "group_errors"], RED + "results": [RED + "results_fit"],
         RED + "judge_window": MANY + [RED + "judge_nak"], RED + "judge_nak": MANY, RED + "repeatq": MANY,
         RED + "ledger_run": MANY, RED + "ledger": MANY + [RED + n for n in ("ledger_run", "ledger_port", "ledger_head", "ledger_tail", "ledger_ack")]}
 

@@ -58,8 +58,8 @@ $(eval $(call c_prog,ringfold-box,tools/ringfold-box.c tools/box_addresses.c,rf-
 API_BOX_LIBS := api-box api-ranks $(HOST_LIBS) $(filter-out rf-io rf-store rf-config rf-trace rfctl rfproto,$(REALTIME_LIBS)) rfctl rf-trace rf-io rf-store rf-config rfproto
 API_BOX_LDLIBS := $(REALTIME_LDLIBS) -Xlinker --wrap=rf_rt_port_open
 $(eval $(call test_lib,api-box,tests/unit/api_box.c))
-$(eval $(call test_lib,api-calls,tests/unit/api_job_calls.c tests/unit/api_jobs.c))
-$(eval $(call c_test,api_collectives,tests/unit/api_collectives.c,api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS)))
+$(eval $(call test_lib,api-calls,tests/unit/api_job_calls.c tests/unit/api_jobs.c tests/unit/api_reference.c))
+$(eval $(call c_test,api_collectives,tests/unit/api_collectives.c,api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS) -Xlinker --wrap=rf_arith_reduce))
 $(eval $(call test,api_collectives-rtl,$(BUILD)/tests/api_collectives --rtl,$(BUILD)/tests/api_collectives $(BUILD)/vl/box-p4-l2-w64.so))
 $(eval $(call test_lib,api-soak,tests/unit/api_soak_calls.c tests/unit/api_soak_plan.c))
 $(eval $(call c_link,api_soak,tests/unit/api_soak.c,api-soak api-calls $(API_BOX_LIBS),$(API_BOX_LDLIBS),,$(BUILD)/tests/api_soak))

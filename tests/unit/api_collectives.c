@@ -9,6 +9,8 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "host/collective/arith.h"
 #include "tests/unit/api_box.h"
 #include "tests/unit/api_job_calls.h"
 #include "tests/unit/api_jobs.h"
@@ -327,6 +330,48 @@ static void flipped_bit(void **state)
 	api_box_end(&all, box);
 }
 
+/* ---- a fault of the library's own arithmetic ---- */
+
+static atomic_bool faulty;
+
+void __real_rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *out, const void *a,
+			    const void *b, size_t count);
+void __wrap_rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *out, const void *a,
+			    const void *b, size_t count);
+
+void __wrap_rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *out, const void *a,
+			    const void *b, size_t count)
+{
+	__real_rf_arith_reduce(type, op, out, a, b, count);
+	if (atomic_load(&faulty) && count)
+		*(uint8_t *)out ^= 1;
+}
+
+/* Without a box nothing but the library adds: the reference must not do it in the same way. */
+static int sums(struct rank *r)
+{
+	struct rf_order order = RF_ORDER_INIT;
+	struct job j = {.kind = JOB_ALLREDUCE, .type = RF_BF16, .op = RF_SUM, .key = seed};
+	int ret = rf_comm_order(r->comm, &order);
+
+	j.counts[0] = 100;
+	return ret ? ret : one(r, &j, &order);
+}
+
+static void wrong_arithmetic(void **state)
+{
+	struct ranks all;
+
+	(void)state;
+	ranks_init(&all, 3, sums);
+	assert_int_equal(ranks_run(&all), 0);
+	atomic_store(&faulty, true);
+	printf("every rank must report wrong bytes:\n");
+	assert_int_equal(ranks_run(&all), 3);
+	atomic_store(&faulty, false);
+	ranks_free(&all);
+}
+
 static int roots_sizes_outstanding(struct rank *r)
 {
 	int ret = roots_and_sizes(r);
@@ -364,6 +409,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lost_frames),
 		cmocka_unit_test(other_settings),
 		cmocka_unit_test(flipped_bit),
+		cmocka_unit_test(wrong_arithmetic),
 	};
 	bool rtl = argc > 1 && strcmp(argv[1], "--rtl") == 0;
 	const char *text = argc > 1 + rtl ? argv[1 + rtl] : getenv("RF_SEED");

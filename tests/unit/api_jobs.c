@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "host/collective/arith.h"
+#include "tests/unit/api_reference.h"
 
 const char *const job_names[JOB_KINDS] = {
 	"allreduce",   "reduce", "broadcast", "reduce_scatter", "reduce_scatterv", "all_gather",
@@ -73,7 +73,7 @@ static void put_element(const struct job *j, unsigned int rank, size_t k, uint8_
 	else if (j->type == RF_FP64)
 		memcpy(to, &d, 8);
 	else if (j->type == RF_BF16 || j->type == RF_FP16) {
-		h = j->type == RF_BF16 ? rf_bf16_from_float(f) : rf_fp16_from_float(f);
+		h = reference_half(j->type, (double)f);
 		memcpy(to, &h, 2);
 	} else {
 		memcpy(to, &r, size);
@@ -86,62 +86,49 @@ void job_put(const struct job *j, unsigned int rank, size_t from, size_t count, 
 		put_element(j, rank, from + k, to + k * rf_type_size(j->type));
 }
 
-/* The average as the header defines it: divided in binary32 or binary64, and rounded. */
-static void divide(enum rf_type type, uint8_t *at, size_t count, unsigned int n)
-{
-	for (size_t k = 0; k < count; k++) {
-		uint8_t *p = at + k * rf_type_size(type);
-		uint16_t h;
-		double d;
-		float f;
-
-		if (type == RF_FP64) {
-			memcpy(&d, p, 8);
-			d /= n;
-			memcpy(p, &d, 8);
-			continue;
-		}
-		if (type == RF_FP32) {
-			memcpy(&f, p, 4);
-			f = (float)((double)f / n); /* rounded as by one division */
-			memcpy(p, &f, 4);
-			continue;
-		}
-		memcpy(&h, p, 2);
-		f = type == RF_BF16 ? rf_bf16_to_float(h) : rf_fp16_to_float(h);
-		f = (float)((double)f / n);
-		h = type == RF_BF16 ? rf_bf16_from_float(f) : rf_fp16_from_float(f);
-		memcpy(p, &h, 2);
-	}
-}
-
 /*
- * The same without a box, in the order of docs/collective.md: a tree for a small reduce, otherwise
- * one rank after another, the root or owner last.
+ * Without a box, in the order of docs/collective.md: all-reduce and reduce of small vectors in
+ * pairs, others one rank after another, the root or owner last. Of an all-reduce this is one chunk,
+ * which begins at rank `root`.
  */
-static int reduce_hosts(const struct job *j, unsigned int ranks, unsigned int root, size_t from,
-			size_t count, uint8_t *to)
+static void reduce_hosts(const struct job *j, unsigned int ranks, unsigned int root, bool small,
+			 size_t from, size_t count, uint8_t *to)
 {
-	enum rf_arith_op op = j->op == RF_AVERAGE ? RF_ARITH_SUM : (enum rf_arith_op)j->op;
+	bool all = j->kind == JOB_ALLREDUCE, tree = j->kind == JOB_REDUCE && small;
 	size_t bytes = count * rf_type_size(j->type);
-	bool tree = j->kind == JOB_REDUCE && bytes <= 4096 * ranks && bytes <= 32768;
 	uint8_t *room = malloc(ranks * bytes + 8), *v[RANKS];
 
 	for (unsigned int k = 0; k < ranks; k++) {
 		v[k] = room + k * bytes;
-		job_put(j, (root + k + !tree) % ranks, from, count, v[k]);
+		job_put(j, (root + k + !(tree || all)) % ranks, from, count, v[k]);
 	}
-	for (unsigned int d = 1; d < ranks; d *= 2)
-		for (unsigned int k = 0; tree && k + d < ranks; k += 2 * d)
-			rf_arith_reduce((enum rf_arith_type)j->type, op, v[k], v[k], v[k + d],
-					count);
-	for (unsigned int k = 1; !tree && k < ranks; k++)
-		rf_arith_reduce((enum rf_arith_type)j->type, op, v[0], v[0], v[k], count);
+	reference_reduce(j->type, j->op,
+			 tree           ? REFERENCE_TREE
+			 : all && small ? REFERENCE_DOUBLING
+					: REFERENCE_CHAIN,
+			 ranks, v, count);
 	memcpy(to, v[0], bytes);
 	if (j->op == RF_AVERAGE)
-		divide(j->type, to, count, ranks);
+		reference_divide(j->type, to, count, ranks);
 	free(room);
-	return RF_OK;
+}
+
+/* The same for a whole call. A larger all-reduce has a chunk for each rank. */
+static void among_hosts(const struct job *j, unsigned int ranks, unsigned int root, size_t from,
+			size_t count, uint8_t *to)
+{
+	size_t size = rf_type_size(j->type), chunk = (count + ranks - 1) / ranks;
+	bool small = count * size <= 4096 * ranks && count * size <= 32768;
+
+	if (j->kind != JOB_ALLREDUCE || small) {
+		reduce_hosts(j, ranks, j->kind == JOB_ALLREDUCE ? 0 : root, small, from, count, to);
+		return;
+	}
+	for (unsigned int c = 0; c < ranks && c * chunk < count; c++) {
+		size_t first = c * chunk, n = count - first < chunk ? count - first : chunk;
+
+		reduce_hosts(j, ranks, c, false, from + first, n, to + first * size);
+	}
 }
 
 /* The result of elements [from, from + count) of all ranks' vectors, for this root or owner. */
@@ -153,9 +140,10 @@ static int reduce_elements(const struct job *j, const struct rf_order *order, un
 	const void *inputs[RANKS];
 	int ret = RF_OK;
 
-	if (order->schedule == RF_SCHEDULE_RING && order->ranks > 1 && j->kind != JOB_ALLREDUCE) {
+	if (order->schedule == RF_SCHEDULE_RING && order->ranks > 1) {
 		free(room);
-		return reduce_hosts(j, order->ranks, root, from, count, to);
+		among_hosts(j, order->ranks, root, from, count, to);
+		return RF_OK;
 	}
 	for (unsigned int r = 0; r < order->ranks; r++) {
 		inputs[r] = room + r * bytes;
@@ -165,7 +153,7 @@ static int reduce_elements(const struct job *j, const struct rf_order *order, un
 		ret = rf_order_apply(order, j->type, j->op == RF_AVERAGE ? RF_SUM : j->op, inputs,
 				     to, count);
 	if (j->op == RF_AVERAGE && order->ranks > 1)
-		divide(j->type, to, count, order->ranks);
+		reference_divide(j->type, to, count, order->ranks);
 	free(room);
 	return ret;
 }

@@ -20,11 +20,26 @@
 /* Ethernet 14, IP 20, UDP 8, BTH 12, immediate 4, ICRC 4; preamble, FCS and gap 24. */
 #define OVERHEAD 86u
 
-enum kind { ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, ALL_GATHER, GATHER, SCATTER, KINDS };
+enum kind {
+	ALL_REDUCE,
+	REDUCE,
+	BROADCAST,
+	REDUCE_SCATTER,
+	ALL_GATHER,
+	GATHER,
+	SCATTER,
+	/* with equal blocks, so that the figures have the same limits */
+	REDUCE_SCATTER_V,
+	ALL_GATHER_V,
+	GATHER_V,
+	SCATTER_V,
+	KINDS
+};
 
-static const char *const names[KINDS] = {"rf_allreduce",      "rf_reduce",     "rf_broadcast",
-					 "rf_reduce_scatter", "rf_all_gather", "rf_gather",
-					 "rf_scatter"};
+static const char *const names[KINDS] = {
+	"rf_allreduce",   "rf_reduce",  "rf_broadcast", "rf_reduce_scatter",
+	"rf_all_gather",  "rf_gather",  "rf_scatter",   "rf_reduce_scatterv",
+	"rf_all_gatherv", "rf_gatherv", "rf_scatterv"};
 
 static FILE *out;
 static bool flip;
@@ -47,9 +62,19 @@ static uint32_t value(unsigned int rank, unsigned int kind, size_t k)
 static int call(struct virtual_rank *r, enum kind kind, const uint32_t *in, uint32_t *got, size_t n)
 {
 	unsigned int ranks = rf_comm_ranks(r->comm);
-	size_t block = n / ranks;
+	size_t block = n / ranks, counts[VIRTUAL_RANKS];
 
+	for (unsigned int k = 0; k < ranks; k++)
+		counts[k] = block;
 	switch (kind) {
+	case REDUCE_SCATTER_V:
+		return rf_reduce_scatterv(r->comm, in, got, counts, RF_UINT32, RF_SUM);
+	case ALL_GATHER_V:
+		return rf_all_gatherv(r->comm, in, got, counts, RF_UINT32);
+	case GATHER_V:
+		return rf_gatherv(r->comm, in, block, got, counts, RF_UINT32, 1);
+	case SCATTER_V:
+		return rf_scatterv(r->comm, in, counts, got, block, RF_UINT32, 1);
 	case ALL_REDUCE:
 		return rf_allreduce(r->comm, in, got, n, RF_UINT32, RF_SUM);
 	case REDUCE:
@@ -67,13 +92,19 @@ static int call(struct virtual_rank *r, enum kind kind, const uint32_t *in, uint
 	}
 }
 
+/* The collective of which a v-form is one. */
+static enum kind plain(enum kind kind)
+{
+	return kind < REDUCE_SCATTER_V ? kind : REDUCE_SCATTER + (kind - REDUCE_SCATTER_V);
+}
+
 /* Element k of the result at a rank, and how many there are. */
 static uint32_t wanted(enum kind kind, unsigned int rank, unsigned int ranks, size_t block,
 		       size_t k)
 {
 	uint32_t sum = 0;
 
-	switch (kind) {
+	switch (plain(kind)) {
 	case BROADCAST:
 		return value(1, kind, k);
 	case SCATTER:
@@ -93,6 +124,7 @@ static uint32_t wanted(enum kind kind, unsigned int rank, unsigned int ranks, si
 
 static size_t elements(enum kind kind, unsigned int rank, size_t n, size_t block)
 {
+	kind = plain(kind);
 	if ((kind == REDUCE || kind == GATHER) && rank != 1)
 		return 0;
 	return kind == REDUCE_SCATTER || kind == SCATTER ? block : n;
@@ -220,6 +252,7 @@ static double link_ns(enum kind kind, unsigned int n, unsigned int mtu)
 {
 	double packets = (double)BYTES / mtu, full = mtu + OVERHEAD;
 
+	kind = plain(kind);
 	if (kind == ALL_GATHER)
 		return packets / n * ((n - 1) * full + OVERHEAD) * 8 / 100;
 	if (kind == GATHER || kind == SCATTER)

@@ -343,8 +343,9 @@ void __wrap_rf_arith_reduce(enum rf_arith_type type, enum rf_arith_op op, void *
 			    const void *b, size_t count)
 {
 	__real_rf_arith_reduce(type, op, out, a, b, count);
-	if (atomic_load(&faulty) && count)
-		*(uint8_t *)out ^= 1;
+	/* every element: one alone may be hidden by the next fault */
+	for (size_t k = 0; k < count && atomic_load(&faulty); k++)
+		((uint8_t *)out)[k * rf_arith_size(type)] ^= 1;
 }
 
 /* Without a box nothing but the library adds: the reference must not do it in the same way. */

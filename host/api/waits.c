@@ -120,7 +120,6 @@ static void heard_left(struct rf_context *ctx, unsigned int process, const char 
 	if (!g)
 		return;
 	rf_member_left_there(g->member, r, calls, rf_now());
-	rf_group_events(g);
 }
 
 /*

@@ -2,7 +2,7 @@
 #
 # Library: model (needs rfproto after it).
 
-MODEL_SRC := $(addprefix sim/model/,arith.c arith_wide.c queue.c parse.c table.c ledger.c form.c compare.c nak.c held.c judge.c reduce.c block.c schedule.c uplink.c uplink_pass.c egress.c registers.c model.c)
+MODEL_SRC := $(addprefix sim/model/,arith.c arith_wide.c queue.c parse.c table.c ledger.c form.c compare.c nak.c held.c judge.c reduce.c block.c limit.c schedule.c uplink.c uplink_pass.c egress.c registers.c model.c)
 
 $(eval $(call c_lib,model,$(MODEL_SRC)))
 $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))

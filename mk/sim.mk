@@ -29,6 +29,7 @@ $(eval $(call c_test,fabric_hosts,tests/sim/fabric_hosts.c,$(FABRIC_LIBS),$(FABR
 $(eval $(call c_test,fabric_wide,tests/sim/fabric_wide.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_mirror,tests/sim/fabric_mirror.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_test,fabric_tree,tests/sim/fabric_tree.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
+$(eval $(call c_test,fabric_limit,tests/sim/fabric_limit.c,$(FABRIC_LIBS),$(FABRIC_LDLIBS)))
 $(eval $(call c_link,fabric_restart,tests/sim/fabric_restart.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_restart))
 $(eval $(call test,fabric_restart,$(BUILD)/tests/fabric_restart,$(BUILD)/tests/fabric_restart))
 $(eval $(call c_link,fabric_fallback,tests/sim/fabric_fallback.c,$(FABRIC_LIBS),-lcmocka $(FABRIC_LDLIBS),,$(BUILD)/tests/fabric_fallback))

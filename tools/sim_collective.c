@@ -85,6 +85,8 @@ static const char *not_here(const struct rf_fabric_cfg *c)
 
 	if (c->firmware != RF_SIM_FW_NATIVE)
 		return "--firmware";
+	if (c->processing)
+		return "--processing";
 	if (c->pcapng_dir)
 		return "--pcapng";
 	if (c->timeline)

@@ -94,6 +94,10 @@ int sim_parse(struct sim_settings *s, int argc, char **argv)
 		 "ranks of each box at the bottom. Mirror connections; faults on the links of all "
 		 "boxes, too",
 		 NULL},
+		{RF_OPT_RATE, "processing", 0, &c->processing, "BITS/S",
+		 "what each box takes in at most, all inputs together, as in a topology; 0: no "
+		 "limit.\nWith the model",
+		 NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "network:", NULL},
 		{RF_OPT_UINT, "mtu", 'm', &c->mtu, "BYTES", "path MTU: 256, 512, 1024, 2048, 4096",
 		 NULL},

@@ -10,6 +10,7 @@
 #include "rf_regs.h"
 #include "sim/fabric/internal.h"
 #include "sim/fabric/shape.h"
+#include "sim/model/rf_model.h"
 
 const uint8_t rf_fabric_box_mac[6] = {0x02, 0x52, 0x46, 0x00, 0x00, 0x10};
 
@@ -170,6 +171,8 @@ static int start(struct rf_box *b, char *why, size_t room)
 	b->engine = b->ops->create(&b->cfg, &host, why, room);
 	if (!b->engine)
 		return -1;
+	if (b->f->cfg.processing)
+		rf_model_set_processing(b->engine, b->f->cfg.processing);
 	rf_fw_cfg_default(&fw);
 	memcpy(fw.mac, rf_fabric_box_mac, sizeof(fw.mac));
 	fw.mac[4] = (uint8_t)b->number;

@@ -60,6 +60,8 @@ static const char *refuse(const struct rf_fabric_cfg *c)
 		return "no engine for the box";
 	if (box && (c->ports < 2 || c->ports > RF_FABRIC_PORTS))
 		return "ports: expected 2 to 8";
+	if (c->processing && (!box || strcmp(c->engine->name, "model") != 0))
+		return "a limit on what a box takes in: expected the model";
 	if (c->rate < 1000000 || c->rate > UINT64_C(10000000000000))
 		return "rate: expected 1M to 10T";
 	if (c->mtu < 256 || c->mtu > 4096 || (c->mtu & (c->mtu - 1)) != 0)

@@ -80,8 +80,10 @@ struct rf_fabric_cfg {
 	unsigned width;
 	bool wide;        /* the model with 64 groups: BANK_AW 14, HDR_AW 10, HASH_BITS 10 */
 	const char *wave; /* FST file, or NULL */
-	bool no_jump;     /* evaluate every clock */
-	unsigned bus_ns;  /* time for one register access by the firmware */
+	/* What each box takes in at most, bits per second over all inputs (model); 0: no limit. */
+	uint64_t processing;
+	bool no_jump;                 /* evaluate every clock */
+	unsigned bus_ns;              /* time for one register access by the firmware */
 	enum rf_sim_fw_kind firmware; /* native, or the image for the box's processor ... */
 	unsigned cpu_khz;             /* ... which executes one instruction per clock */
 	uint64_t hold_ms;             /* hold time of the box after power-on and reset */

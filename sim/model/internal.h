@@ -305,6 +305,13 @@ struct model_tomb {
 	bool any, seen;
 };
 
+/* The limit on what the box takes in: limit.c. */
+struct model_limit {
+	uint64_t rate;  /* bits per second; 0: none */
+	int64_t tokens; /* in the bucket ... */
+	uint64_t at;    /* ... in this cycle */
+};
+
 struct rf_engine {
 	struct rf_engine_cfg cfg;
 	struct rf_engine_host host;
@@ -344,6 +351,7 @@ struct rf_engine {
 	struct model_bank banks[MODEL_PORTS][MODEL_LANES];
 	uint8_t order[MODEL_GROUPS]; /* groups, least recently checked first */
 	struct model_lag lag;
+	struct model_limit limit;
 	uint32_t *operands; /* MODEL_PORTS + 1 vectors of MODEL_MTU words */
 };
 
@@ -575,5 +583,10 @@ static inline void model_count(struct rf_engine *e, unsigned int port, unsigned 
 {
 	e->ports[port].counters[counter]++;
 }
+
+/* limit.c: whether a first pass may be issued; if not, passes are considered when it may. */
+bool model_limit_allows(struct rf_engine *e);
+/* It is issued: takes what the packets of its ranks count. */
+void model_limit_take(struct rf_engine *e, unsigned int group, uint32_t index);
 
 #endif

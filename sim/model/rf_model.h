@@ -123,6 +123,12 @@ uint32_t rf_model_up_counter(const struct rf_engine *e, unsigned int port,
 			     enum rf_model_up_counter counter);
 void rf_model_up_state(const struct rf_engine *e, unsigned int group, struct rf_model_up_state *s);
 
+/*
+ * What the box takes in at most, bits per second over all inputs; 0: no limit. docs/box.md, "A
+ * limit on what is taken in".
+ */
+void rf_model_set_processing(struct rf_engine *e, uint64_t rate);
+
 /* Numbers of types and of operations. */
 #define RF_MODEL_TYPES 10u
 #define RF_MODEL_OPS 7u

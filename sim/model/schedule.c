@@ -146,6 +146,8 @@ static void do_first(struct rf_engine *e, unsigned int group)
 		first_disagrees(e, group, (unsigned int)wrong, &d);
 		return;
 	}
+	if (!e->uplinks[group].on)
+		model_limit_take(e, group, g->issued);
 	when = fill(e, group, g->issued, &pass);
 	for (lane = 0; lane < e->cfg.lanes; lane++) {
 		for (port = 0; port < e->cfg.ports; port++) {
@@ -266,7 +268,8 @@ static bool try_ranks(struct rf_engine *e, unsigned int group, bool *began)
 		model_schedule_soon(e, when);
 		return false;
 	}
-	first = first && first_has_room(e, group);
+	first = first && first_has_room(e, group) &&
+		(e->uplinks[group].on || model_limit_allows(e));
 	if (front && !(first && g->row >= MODEL_QUEUED_SHARE - 1))
 		return try_fronts(e, group, began);
 	if (first)

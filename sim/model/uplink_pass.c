@@ -88,6 +88,7 @@ static void first_up(struct rf_engine *e, unsigned int group)
 
 	u->row = 0;
 	u->up = model_serial_add(u->up, 1);
+	model_limit_take(e, group, index);
 	if (!disagree(e, group, index, &pass))
 		issue(e, group, index, pass.plen, RF_MODEL_UP_TX);
 }
@@ -134,8 +135,10 @@ bool model_uplink_try(struct rf_engine *e, unsigned int group, bool *began)
 	}
 	if (u->again_count > 0 && !(may_up(e, group) && u->row >= MODEL_QUEUED_SHARE - 1))
 		resend(e, group);
-	else
+	else if (model_limit_allows(e))
 		first_up(e, group);
+	else
+		return false;
 	*began = true;
 	return true;
 }

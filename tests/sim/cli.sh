@@ -79,6 +79,10 @@ expect 2 "expected mirror" "$bin/ringfold" sim --collective gather --router
 expect 2 "foreign endpoints, not transparent\|not with --transparent" "$bin/ringfold" sim --steering mirror --transparent
 expect 2 "blocks of whole" "$bin/ringfold" sim --collective gather --size 4K --ranks 3 --ports 4
 expect 1 "not finished" "$bin/ringfold" sim --steering mirror --size 64M --deadline 1ms
+expect 0 " 0$" "$bin/ringfold" sim --size 64K --processing 200G
+expect 2 "expected the model" "$bin/ringfold" sim --schedule ring --processing 200G
+expect 2 "not with --processing" "$bin/ringfold" sim --steering mirror --mark 10K --processing 200G
+expect 2 'processing: "fast" is not a valid BITS/S' "$bin/ringfold" sim --processing fast
 # trees of boxes
 for kind in all-reduce reduce broadcast reduce-scatter all-gather gather scatter barrier; do
 	expect 0 "$kind *mirror .* 0$" "$bin/ringfold" sim --tree 2x2x3 --collective $kind --size 48K --dtype bf16

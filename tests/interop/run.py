@@ -453,7 +453,7 @@ def mirror(quick):
         for number, ports in enumerate([[0, 1]] if quick else [[0, 1], [0, 1, 2, 3]]):
             results = mirror_run(lab, guests[:len(ports)], str(120 + number), ports, "directed", options=["--directed"])
             expect_ring(f"broadcast to {len(ports) - 1} ranks, whose packets are empty: right on every rank", results)
-        r = ctl(lab, ["join", "--job", "130", "--rank", "10.0.0.1,mirror,send=17,psn=2,port=0,mac=02:00:00:00:00:01"])
+        r = ctl(lab, ["join", "--job", "130", "--rank", "10.0.0.99,mirror,send=17,psn=2,port=0,mac=02:00:00:00:00:99"])
         check("one rank alone: the box refuses it by name", r.returncode == 1 and "2 to 64 are possible" in r.stderr, r.stderr)
         check_no_rule(check_box(lab))
         check_dissector(lab)

@@ -590,6 +590,34 @@ static void test_texts(void **state)
 	assert_string_equal(rf_client_state_name(RF_CLIENT_DRAINING), "DRAINING");
 }
 
+/* Requests of a process that goes on with a token are numbered above those before it. */
+static void test_first_seq(void **state)
+{
+	static const uint32_t first[] = {0x80000000u, 0xfffffffeu, 7};
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct rf_client c = script_client(true);
+		struct rf_client_cfg cfg = c.cfg;
+		struct rf_ctl_reply ready = script_ready();
+		struct rf_ctl_request q;
+		struct rf_ctl_header h;
+
+		cfg.first_seq = first[i];
+		rf_client_init(&c, &cfg);
+		assert_int_equal(rf_client_join(&c, &script_join, 0), 0);
+		assert_int_equal(script_request(&c, 0, &h, &q), RF_CTL_JOIN);
+		assert_in_range(h.seq - first[i], 1, 2);
+		/* An answer to a request before them is not taken. */
+		h.seq -= 4;
+		script_reply(&c, 0, &h, &ready, script_key, 9);
+		assert_int_equal(rf_client_state(&c), RF_CLIENT_JOINING);
+		h.seq += 4;
+		script_reply(&c, 0, &h, &ready, script_key, 9);
+		assert_int_equal(rf_client_state(&c), RF_CLIENT_READY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -600,6 +628,7 @@ int main(void)
 		cmocka_unit_test(test_abort),       cmocka_unit_test(test_query_twice),
 		cmocka_unit_test(test_query),       cmocka_unit_test(test_vlan),
 		cmocka_unit_test(test_texts),       cmocka_unit_test(test_stands_still),
+		cmocka_unit_test(test_first_seq),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

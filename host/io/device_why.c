@@ -1,6 +1,7 @@
 #include "host/io/device_why.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -86,4 +87,23 @@ int rf_device_why(const char *device, char *why, size_t room)
 		 "net_af_packet0,iface=%s",
 		 device, device);
 	return 0;
+}
+
+bool rf_hugepages(void)
+{
+	unsigned long pages = 0;
+	glob_t found;
+
+	if (glob("/sys/kernel/mm/hugepages/hugepages-*/nr_hugepages", 0, NULL, &found) != 0)
+		return false;
+	for (size_t k = 0; k < found.gl_pathc && !pages; k++) {
+		FILE *f = fopen(found.gl_pathv[k], "r");
+
+		if (f && fscanf(f, "%lu", &pages) != 1)
+			pages = 0;
+		if (f)
+			fclose(f);
+	}
+	globfree(&found);
+	return pages > 0;
 }

@@ -7,6 +7,7 @@
  * interrupt (memif and af_packet cannot) are marked `polling`: the caller sleeps in short steps.
  */
 #include "base/guard.h"
+#include "host/io/device_why.h"
 #include "host/io/dpdk.h"
 #include "host/io/interface.h"
 #include "host/io/memif_why.h"
@@ -72,6 +73,7 @@ struct dpdk_io {
 RF_LOCK_CLASS(eal_class);
 static pthread_mutex_t eal_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool eal_started RF_GUARDED_BY(eal_class);
+static pid_t eal_pid RF_GUARDED_BY(eal_class); /* of the process that has started it */
 static unsigned int eal_pools RF_GUARDED_BY(eal_class);
 /* DPDK may keep pointers into its arguments. */
 static char eal_args[1024] RF_GUARDED_BY(eal_class);
@@ -314,7 +316,7 @@ static void warn(const struct rf_io_dpdk_cfg *cfg, const char *text)
 	if (cfg->warn)
 		cfg->warn(cfg->warn_arg, text);
 	else
-		fprintf(stderr, "ringfold: warning: %s\n", text);
+		fprintf(stderr, "ringfold: warn: %s\n", text);
 }
 
 /* Starts DPDK once. Virtual devices need neither hugepages nor root. */
@@ -338,6 +340,14 @@ static int eal_start(const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 	ret = rf_setting_number("RF_DPDK_LOG", 0, 1, &verbose, why, room);
 	if (ret)
 		return ret;
+	/* DPDK itself says so on stderr, whatever its log level is */
+	if (!vdev && !strstr(eal_args, "--no-huge") && !rf_hugepages()) {
+		snprintf(why, room,
+			 "device %s is taken for a NIC's address, because it does not begin with "
+			 "net_: DPDK needs hugepages for that, and this machine has reserved none",
+			 cfg->device);
+		return RF_ERR_DEVICE;
+	}
 	if (vdev) {
 		args[n++] = "--no-huge";
 		args[n++] = "--no-pci";
@@ -371,6 +381,7 @@ static int eal_start(const struct rf_io_dpdk_cfg *cfg, char *why, size_t room)
 		return RF_ERR_DEVICE;
 	}
 	eal_started = true;
+	eal_pid = getpid();
 	return RF_OK;
 }
 
@@ -449,7 +460,8 @@ static int port_start(struct dpdk_io *d, const struct rf_io_dpdk_cfg *cfg, char 
 		ret = rte_eth_dev_start(d->port);
 	if (ret) {
 		snprintf(why, room, "device %s does not start: %s%s", d->name, strerror(-ret),
-			 strncmp(d->name, "net_memif", 9) == 0
+			 ret == -EBUSY ? "; has this process opened it already?"
+			 : strncmp(d->name, "net_memif", 9) == 0
 				 ? "; is the process that serves its socket running?"
 				 : "");
 		return RF_ERR_DEVICE;
@@ -553,8 +565,15 @@ static int plugin_open(const struct rf_io_dpdk_cfg *cfg, struct rf_io **io, char
 	int ret = RF_OK;
 
 	rf_mutex_lock(&eal_lock, eal_class);
-	if (!eal_started)
+	if (eal_started && eal_pid != getpid()) {
+		snprintf(why, room,
+			 "process %ld, from which this one was made by fork(), has started DPDK: "
+			 "only one of them can use DPDK devices; fork before the first context",
+			 (long)eal_pid);
+		ret = RF_ERR_DEVICE;
+	} else if (!eal_started) {
 		ret = eal_start(cfg, why, room);
+	}
 	d = ret ? NULL : calloc(1, sizeof(*d));
 	if (!ret && !d) {
 		snprintf(why, room, "no memory for the device");

@@ -16,7 +16,10 @@ lines() {
 	[ "$(grep -c " info: communicator" "$dir/0.err")" = 4 ]
 }
 check "... one line for each communicator" lines
-check "... that says who carries it" says 0 'info: communicator "part": rank 1 of 2, job [0-9]*; calls by the box 10.0.0.254 (.*), over ringfold'
+check "... that says who carries it" says 0 'info: communicator "part": rank 1 of 2, job [0-9]*; calls by the box 10.0.0.254 (as in the communicator that is split), over ringfold'
+check "... by its number if it has no name" says 0 'info: communicator number 0: rank 0 of 4, job [0-9]*; calls by the box 10.0.0.254 (the default), over ringfold'
+RF_FALLBACK=exact RF_DEBUG=info all "$rank" parts
+check "... and with which fallback" says 0 'calls by the box 10.0.0.254 (the default), over .*; RF_FALLBACK=exact$'
 RF_KEY=00112233445566778899aabbccddeeff RF_DEBUG=trace all "$rank" parts
 check "a key that the box does not know" codes_are 20
 check "... is in no line of the log" sh -c "! grep -i 00112233445566778899aabbccddeeff $dir/?.err"

@@ -12,9 +12,11 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "host/io/device_why.h"
 #include "host/io/io.h"
 #include "ringfold/ringfold.h"
 #include "tests/unit/io_stream.h"
@@ -27,6 +29,54 @@ static int open_device(const char *device, struct rf_io **io, char *why, size_t 
 	return rf_io_dpdk_open(
 		&(struct rf_io_dpdk_cfg){.device = device, .frame_max = IO_FRAME_MAX, .mtu = 4160},
 		io, why, room);
+}
+
+/* Before DPDK has started, and without a line of DPDK on stderr, which nobody could place. */
+static void no_hugepages(void **state)
+{
+	char why[512] = "", line[200] = "";
+	struct rf_io *none = NULL;
+	FILE *seen = tmpfile();
+	int before = dup(STDERR_FILENO), ret;
+
+	(void)state;
+	if (rf_hugepages()) {
+		printf("not run: this machine has hugepages\n");
+		fclose(seen);
+		close(before);
+		return;
+	}
+	dup2(fileno(seen), STDERR_FILENO);
+	ret = open_device("eth9", &none, why, sizeof(why));
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(seen);
+	assert_null(fgets(line, sizeof(line), seen));
+	fclose(seen);
+	assert_int_equal(ret, RF_ERR_DEVICE);
+	assert_non_null(strstr(why, "device eth9 is taken for a NIC's address"));
+	assert_non_null(strstr(why, "hugepages"));
+	assert_null(none);
+}
+
+/* A child of a process that has started DPDK is told so. */
+static void child_of_dpdk(void **state)
+{
+	char device[256], why[512] = "";
+	struct rf_io *none = NULL;
+	int status = -1;
+	pid_t pid;
+
+	(void)state;
+	snprintf(device, sizeof(device), "net_memif8,role=server,id=0,socket=%s/child", dir);
+	pid = fork();
+	if (pid == 0)
+		_exit(open_device(device, &none, why, sizeof(why)) == RF_ERR_DEVICE &&
+				      strstr(why, "made by fork(), has started DPDK")
+			      ? 0
+			      : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void open_errors(void **state)
@@ -159,7 +209,8 @@ static int drop_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(open_errors),      cmocka_unit_test(open_pair),
+		cmocka_unit_test(no_hugepages),     cmocka_unit_test(open_errors),
+		cmocka_unit_test(child_of_dpdk),    cmocka_unit_test(open_pair),
 		cmocka_unit_test(frames_both_ways), cmocka_unit_test(slow_reader),
 		cmocka_unit_test(sleeping),
 	};

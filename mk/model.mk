@@ -9,7 +9,7 @@ $(eval $(call c_test,model_arith,tests/unit/model_arith.c,model rfproto,-lm))
 
 COMPARE_SRC := $(addprefix tests/sim/compare/,packet.c bench.c engine.c stray.c directed.c traffic.c lockstep.c burst.c)
 $(eval $(call test_lib,boxbench,$(COMPARE_SRC) tests/unit/model_common.c tests/unit/model_extra.c))
-BOXBENCH_LIBS := boxbench rf-cosim model rfproto
+BOXBENCH_LIBS := boxbench rf-cosim model softsim soft rfproto
 $(eval $(call c_test,model_lines,tests/unit/model_lines.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_conn,tests/unit/model_conn.c,$(BOXBENCH_LIBS),-ldl))
 $(eval $(call c_test,model_window,tests/unit/model_window.c,$(BOXBENCH_LIBS),-ldl))

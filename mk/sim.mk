@@ -12,10 +12,10 @@ $(eval $(call c_test,notes,tests/unit/notes.c,rf-notes rfctl rfproto))
 $(eval $(call c_lib,rf-cosim,sim/cosim/load.c))
 $(eval $(call c_test,switch,tests/sim/switch.c,rf-switch))
 
-$(eval $(call c_test,opt,tests/unit/opt.c,rf-opt rf-cosim model rfproto,-ldl -lm))
+$(eval $(call c_test,opt,tests/unit/opt.c,rf-opt rf-cosim model softsim soft rfproto,-ldl -lm))
 
 # The box as a library: model, firmware, loader of Verilated shapes.
-SIM_BOX_LIBS := rf-cosim model fwsim fw fwlinux rf-notes rfctl rf-switch rf-trace
+SIM_BOX_LIBS := rf-cosim model softsim soft fwsim fw fwlinux rf-notes rfctl rf-switch rf-trace
 
 # Virtual time.
 FABRIC_LIBS   := rf-fabric rf-member client collective roce $(SIM_BOX_LIBS) rf-store rf-config rfproto

@@ -16,7 +16,7 @@ $(eval $(call test,e2e-run,tests/e2e/run.sh,$(addprefix $(BUILD)/bin/,ringfold r
 $(eval $(call test,e2e-run-rtl,tests/e2e/run.sh rtl,$(addprefix $(BUILD)/bin/,ringfold ringfold-run ringfold-box allreduce) $(call rtl_box,4,1,512)))
 
 # What is installed, what was found, which settings are in force.
-$(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model rf-io rf-config rfproto,$(RINGFOLD_LIBS) -ljansson -ldl -lm))
+$(eval $(call c_prog,ringfold-info,tools/ringfold-info.c,rf-opt rf-cosim model softsim soft rf-io rf-config rfproto,$(RINGFOLD_LIBS) -ljansson -ldl -lm))
 $(BUILD)/bin/ringfold-info: $(SHLIB) | $(DPDK_PLUGIN)
 $(eval $(call test,e2e-info,tests/e2e/info.sh $(BUILD)/bin,$(addprefix $(BUILD)/bin/,ringfold ringfold-info allreduce) $(if $(RFD_HAVE),$(BUILD)/bin/ringfoldd) $(BUILD)/bin/ringfold-plan))
 
@@ -53,7 +53,7 @@ $(eval $(call test,e2e-tools,tests/e2e/tools.sh,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-registrations,$(PYTHON) tests/e2e/registrations.py $(BUILD),$(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-ctl))
 
 # Traffic of directed groups and mirror connections, played into the model by registers.
-$(eval $(call c_link,sim_play,tests/sim/play.c,rf-traffic boxbench rf-cosim model collective roce rfproto,-ljansson -lpcap -lm -ldl,,$(BUILD)/tests/sim_play))
+$(eval $(call c_link,sim_play,tests/sim/play.c,rf-traffic boxbench rf-cosim model softsim soft collective roce rfproto,-ljansson -lpcap -lm -ldl,,$(BUILD)/tests/sim_play))
 $(eval $(call test,traffic-directed,PYTHON=$(PYTHON) tests/sim/play.sh $(BUILD) model,$(addprefix $(BUILD)/bin/ringfold-,gen check) $(BUILD)/tests/sim_play))
 
 $(eval $(call test,traffic-directed-rtl,PYTHON=$(PYTHON) tests/sim/play.sh $(BUILD) rtl,$(addprefix $(BUILD)/bin/ringfold-,gen check) $(BUILD)/tests/sim_play $(call rtl_box,4,1,512)))

@@ -1,7 +1,7 @@
 /*
- * The box as the simulator sees it: frames in and out, a register bus, a clock. One interface, two
- * implementations: the Verilated RTL (sim/cosim, a shared object for each shape of box) and the
- * reference model (sim/model).
+ * The box as the simulator sees it: frames in and out, a register bus, a clock. One interface, three
+ * implementations: the Verilated RTL (sim/cosim, a shared object for each shape of box), the
+ * reference model (sim/model) and the software box (sim/soft, soft).
  *
  * Time is counted in core clock cycles since creation. Frames are Ethernet frames without FCS, as
  * in docs/box.md. All calls come from one thread.
@@ -30,7 +30,7 @@ struct rf_engine_cfg {
 	unsigned hash_bits;   /* log2 of entries of one connection table */
 	unsigned clock_khz;   /* for the CLOCK_KHZ register: 250000 */
 	uint64_t seed;        /* initial values of what reset does not set (RTL) */
-	const char *waveform; /* FST file to write, or NULL (the model has none) */
+	const char *waveform; /* FST file to write, or NULL (RTL only) */
 };
 
 /* What the engine calls while it runs. */
@@ -49,7 +49,7 @@ struct rf_engine; /* one box */
 
 struct rf_engine_ops {
 	unsigned abi;     /* RF_ENGINE_ABI */
-	const char *name; /* "rtl" or "model" */
+	const char *name; /* "rtl", "model" or "soft" */
 	/* The shape that this implementation was built for; zero where it takes any. */
 	void (*shape)(struct rf_engine_cfg *cfg);
 	/* NULL on failure, with a reason of at most room bytes in why. host is copied. */
@@ -93,8 +93,9 @@ struct rf_engine_ops {
 	const char *(*leak)(const struct rf_engine *e);
 };
 
-/* The reference model: linked in. */
+/* The reference model, and the software box (soft/): linked in. */
 const struct rf_engine_ops *rf_model_engine(void);
+const struct rf_engine_ops *rf_soft_engine(void);
 
 /*
  * The RTL: symbol exported by the shared objects build/vl/box-*.so, found by shape with

@@ -138,17 +138,18 @@ int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned
 {
 	if (strcmp(name, "rtl") == 0)
 		return rf_engine_load(ports, lanes, width, trace, out, why, room);
-	if (strcmp(name, "model") != 0) {
-		snprintf(why, room, "unknown engine \"%s\": expected rtl or model", name);
+	if (strcmp(name, "model") != 0 && strcmp(name, "soft") != 0) {
+		snprintf(why, room, "unknown engine \"%s\": expected rtl, model or soft", name);
 		return -1;
 	}
 	if (trace) {
 		snprintf(why, room,
-			 "the model has no signals, so it cannot write a waveform: use --engine "
-			 "rtl");
+			 "the %s has no signals, so it cannot write a waveform: use --engine "
+			 "rtl",
+			 name[0] == 's' ? "software box" : name);
 		return -1;
 	}
-	*out = rf_model_engine();
+	*out = name[0] == 's' ? rf_soft_engine() : rf_model_engine();
 	return 0;
 }
 

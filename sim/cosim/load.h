@@ -32,7 +32,7 @@ int rf_engine_load_wide(unsigned ports, unsigned lanes, unsigned width,
 int rf_engine_load_plain(unsigned ports, unsigned lanes, unsigned width,
 			 const struct rf_engine_ops **out, char *why, size_t room);
 
-/* By name: "model", or "rtl" as above. The model ignores ports, lanes and width. */
+/* By name: "model", "soft", or "rtl" as above. The first two ignore ports, lanes and width. */
 int rf_engine_by_name(const char *name, unsigned ports, unsigned lanes, unsigned width, bool trace,
 		      const struct rf_engine_ops **out, char *why, size_t room);
 

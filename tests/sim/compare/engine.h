@@ -6,7 +6,7 @@
 #include "sim/model/rf_model.h"
 
 /*
- * "model"; "model:MUTANT" (sim/model/rf_model.h); "rtl", the Verilated box of the shape
+ * "model"; "model:MUTANT" (sim/model/rf_model.h); "soft"; "rtl", the Verilated box of the shape
  * (sim/cosim/load.h); "rtl-plain", that without options. NULL with a reason on stderr.
  */
 const struct rf_engine_ops *engine_named(const char *name, const struct rf_engine_cfg *cfg);

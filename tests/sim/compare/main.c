@@ -45,8 +45,8 @@ static void help(void)
 {
 	printf("usage: ringfold-compare [OPTION]...\n"
 	       "Feeds two engines with the same random traffic and compares what they do.\n\n"
-	       "  --engine-a NAME   model (default), model:MUTANT, rtl, or rtl-plain: without "
-	       "options\n"
+	       "  --engine-a NAME   model (default), model:MUTANT, soft, rtl, or rtl-plain: "
+	       "without options\n"
 	       "  --engine-b NAME   the same\n"
 	       "  --shape P,L,W     ports, lanes, bits of the data path; default 4,1,512\n"
 	       "  --seed N          default 1\n"
@@ -77,10 +77,10 @@ static bool engines_are_some(const struct options *o)
 		const char *name = o->engine[k];
 
 		if (strcmp(name, "model") == 0 || strcmp(name, "rtl") == 0 ||
-		    strcmp(name, "rtl-plain") == 0 ||
+		    strcmp(name, "rtl-plain") == 0 || strcmp(name, "soft") == 0 ||
 		    (strncmp(name, "model:", 6) == 0 && engine_mutant(name) != RF_MODEL_MUTANTS))
 			continue;
-		fprintf(stderr, "engine %s: model, model:MUTANT, rtl or rtl-plain\n", name);
+		fprintf(stderr, "engine %s: model, model:MUTANT, soft, rtl or rtl-plain\n", name);
 		return false;
 	}
 	return true;

@@ -70,8 +70,8 @@ static size_t place(struct soft_box *b, uint8_t *memory)
 			struct soft_bank *bank = &b->bank[port][lane];
 
 			/* One MTU more: the last slot of a bank may be cut by its end. */
-			bank->data = piece(memory, &at,
-					   ((size_t)b->beat << c->bank_log2) + SOFT_MTU);
+			bank->data =
+				piece(memory, &at, ((size_t)b->beat << c->bank_log2) + SOFT_MTU);
 			bank->slots = piece(memory, &at, slots * sizeof(*bank->slots));
 			bank->present = piece(memory, &at, slots * sizeof(*bank->present));
 		}
@@ -105,8 +105,9 @@ struct soft_box *soft_create(const struct soft_cfg *cfg, char *why, size_t room)
 		goto no_memory;
 	place(b, b->memory + (ALIGN - (uintptr_t)b->memory % ALIGN) % ALIGN);
 	if (!soft_set_simd(b, getenv("RF_SIMD"))) {
-		snprintf(why, room, "RF_SIMD=%s: expected none, avx2 or avx512, and a processor "
-				    "that has it",
+		snprintf(why, room,
+			 "RF_SIMD=%s: expected none, avx2 or avx512, and a processor "
+			 "that has it",
 			 getenv("RF_SIMD"));
 		soft_destroy(b);
 		return NULL;

@@ -81,3 +81,15 @@ void soft_seal(uint8_t *ip, unsigned int length)
 	rf_put_be16(ip + 26, 0);
 	rf_put_le32(ip + length - 4, soft_icrc(ip, length));
 }
+
+void soft_turn_back(const struct soft_conn *c, uint8_t *frame, unsigned int l2)
+{
+	uint8_t *ip = frame + l2, swap[4];
+
+	soft_put_mac(frame, c->mac);
+	memcpy(swap, ip + 12, 4);
+	memcpy(ip + 12, ip + 16, 4);
+	memcpy(ip + 16, swap, 4);
+	ip[8] = 64;
+	soft_ip_seal(ip);
+}

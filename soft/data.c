@@ -13,7 +13,8 @@
 /* Bits by opcode: those that are always full, those with an immediate. */
 #define FULL_OPCODES (1u << 0x00 | 1u << 0x01 | 1u << 0x06 | 1u << 0x07)
 #define IMM_OPCODES (1u << OP_LAST_IMM | 1u << OP_ONLY_IMM)
-#define FLOAT_TYPES (1u << RF_DTYPE_FP32 | 1u << RF_DTYPE_BF16 | 1u << RF_DTYPE_FP16 | 1u << RF_DTYPE_FP64)
+#define FLOAT_TYPES                                                                                \
+	(1u << RF_DTYPE_FP32 | 1u << RF_DTYPE_BF16 | 1u << RF_DTYPE_FP16 | 1u << RF_DTYPE_FP64)
 #define BIT_OPS (1u << RF_OP_AND | 1u << RF_OP_OR | 1u << RF_OP_XOR)
 
 /* next <= i < tail + S, and not there yet. */
@@ -84,8 +85,7 @@ static unsigned int form(const struct soft_box *b, unsigned int cid, const struc
 		op = h->imm >> 8 & 15;
 	}
 	*cause = RF_ERROR_ELEMENT;
-	if (op != RF_OP_COPY &&
-	    ((uint32_t)h->plen - h->pad) & (soft_sum_element(type) - 1))
+	if (op != RF_OP_COPY && ((uint32_t)h->plen - h->pad) & (soft_sum_element(type) - 1))
 		return RF_CNT_ELEMENT;
 	return WELL_FORMED;
 }
@@ -189,7 +189,8 @@ unsigned int soft_data(struct soft_box *b, unsigned int cid, struct soft_head *h
 
 	if (counter != WELL_FORMED) {
 		if (cause != RF_ERROR_NONE && storable(b, cid, i))
-			soft_error(b, cid, cause, i, 0, cause >= RF_ERROR_IMMEDIATE ? h->imm : 0, 0);
+			soft_error(b, cid, cause, i, 0, cause >= RF_ERROR_IMMEDIATE ? h->imm : 0,
+				   0);
 		return counter;
 	}
 	if (i == c->next) {
@@ -203,7 +204,7 @@ unsigned int soft_data(struct soft_box *b, unsigned int cid, struct soft_head *h
 	if (soft_less(i, c->una))
 		return old(b, cid, h, i);
 	if (soft_less(i, c->sent)) {
-		counter = g->open_loop           ? RF_CNT_PENDING
+		counter = g->open_loop          ? RF_CNT_PENDING
 			  : soft_ask(b, cid, i) ? RF_CNT_REPEAT
 						: RF_CNT_REPEAT_FULL;
 		return soft_nak(b, cid, h, i, counter);

@@ -15,8 +15,8 @@
 #define SOFT_PUNT_PORT 4u /* punted frames of one port ... */
 #define SOFT_PUNT_SAME 2u /* ... and of one source on the port */
 #define SOFT_PUNT_MAX 1024u
-#define SOFT_AROUND 86u   /* longest headers and ICRC around a payload */
-#define SOFT_UNIT 64u     /* bytes; room in queues is counted in these */
+#define SOFT_AROUND 86u /* longest headers and ICRC around a payload */
+#define SOFT_UNIT 64u   /* bytes; room in queues is counted in these */
 #define SOFT_MTU 4096u
 #define SOFT_SCRATCH 17u /* vectors of one lane: operands, sums; and two for the lanes */
 #define SOFT_MAC_MASK 0xffffffffffffu
@@ -93,7 +93,7 @@ struct soft_group {
 	uint32_t head, tail, issued;
 	uint32_t error; /* as in ERROR */
 	uint32_t straggler;
-	uint32_t queued; /* its entries in the queues of repeats */
+	uint32_t queued;               /* its entries in the queues of repeats */
 	unsigned int at_head, at_tail; /* members whose next is head, whose una is tail */
 	unsigned int count;            /* members */
 	uint8_t per_port[SOFT_PORTS];  /* members at a port */
@@ -172,7 +172,13 @@ struct soft_tomb {
 	bool any, seen;
 };
 
-enum soft_lag_state { SOFT_LAG_IDLE, SOFT_LAG_ARMED, SOFT_LAG_CHOSEN, SOFT_LAG_RUNS, SOFT_LAG_DONE };
+enum soft_lag_state {
+	SOFT_LAG_IDLE,
+	SOFT_LAG_ARMED,
+	SOFT_LAG_CHOSEN,
+	SOFT_LAG_RUNS,
+	SOFT_LAG_DONE
+};
 
 struct soft_lag {
 	enum soft_lag_state state;
@@ -235,6 +241,13 @@ static inline struct soft_group *soft_group_of(const struct soft_box *b, unsigne
 	return &b->groups[soft_cid_group(cid)];
 }
 
+/* A connection that this box does not have counts as not ready. */
+static inline bool soft_exists(const struct soft_box *b, unsigned int cid)
+{
+	return soft_cid_group(cid) < b->cfg.groups && soft_cid_lane(cid) < b->cfg.lanes &&
+	       soft_cid_port(cid) < b->cfg.ports;
+}
+
 static inline struct soft_bank *soft_bank_of(struct soft_box *b, unsigned int cid)
 {
 	return &b->bank[soft_cid_port(cid)][soft_cid_lane(cid)];
@@ -291,6 +304,8 @@ uint32_t soft_icrc(uint8_t *ip, unsigned int length);
 bool soft_icrc_right(const struct soft_head *h);
 /* UDP checksum 0 and the ICRC, after all other fields. */
 void soft_seal(uint8_t *ip, unsigned int length);
+/* A frame on a mirror connection goes back to where it came from. */
+void soft_turn_back(const struct soft_conn *c, uint8_t *frame, unsigned int l2);
 
 /* ---- parse.c: lines 2 to 19 ---- */
 void soft_parse(const struct soft_box *b, unsigned int port, const struct soft_frame *f,
@@ -318,8 +333,6 @@ bool soft_ack_room(const struct soft_box *b, unsigned int port);
 /* An ACK or NAK for the sender of a frame; `index` is what its PSN names. */
 void soft_made(struct soft_box *b, unsigned int cid, const struct soft_head *h, uint32_t index,
 	       unsigned int syndrome);
-/* A frame on a mirror connection goes back to where it came from. */
-void soft_turn_back(const struct soft_conn *c, uint8_t *frame, unsigned int l2);
 
 /* ---- ledger.c ---- */
 /* The fields of a group after CFG or MEMBERS were written. */
@@ -349,9 +362,15 @@ void soft_again(struct soft_box *b, const struct soft_repeat *r);
 int soft_compare(struct soft_box *b, unsigned int group, uint32_t index, struct soft_pass *p,
 		 uint32_t *what, uint32_t *got, uint32_t *want);
 
-/* ---- turn.c: who is next ---- */
+/* ---- again.c: the queues of repeats ---- */
+/* A repeat is asked for. False: no room. */
 bool soft_ask(struct soft_box *b, unsigned int cid, uint32_t index);
+/* A first sending joins them; the caller has found room. */
 void soft_join(struct soft_box *b, unsigned int cid, uint32_t index);
+/* The first entry of a port's queue is done. */
+void soft_repeat_pop(struct soft_box *b, unsigned int port);
+
+/* ---- turn.c: who is next ---- */
 /* Sends everything that can be sent. */
 void soft_pump(struct soft_box *b);
 
@@ -370,6 +389,10 @@ static inline unsigned int soft_frames(const struct soft_queue *q)
 uint8_t *soft_put(struct soft_box *b, unsigned int port, enum soft_kind kind, size_t len,
 		  unsigned int counter);
 bool soft_foreign_room(const struct soft_box *b, unsigned int port, size_t len);
+/* Gives back the room of the frames that were taken. */
+void soft_release(struct soft_box *b, unsigned int port);
+/* The link is down: nothing of what waits is sent. Returns the number of frames. */
+unsigned int soft_lose(struct soft_box *b, unsigned int port);
 /* Bytes of memory that the queues of a port need, and their set-up in it. */
 size_t soft_queues_size(const struct soft_box *b);
 void soft_queues_init(struct soft_box *b, unsigned int port, uint8_t *memory);

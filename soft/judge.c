@@ -1,4 +1,4 @@
-/* The verdict on a frame: lines 20 to 26 and 37 to 44 of docs/box.md, and bursts of frames. */
+/* The verdict on a frame: lines 20 to 26 and 37 to 44 of docs/box.md. */
 #include <string.h>
 
 #include "proto/rf_bytes.h"
@@ -8,15 +8,7 @@
 #define CNP_RESERVED 16u
 #define NOT_COUNTED RF_CNT_COUNT
 
-static uint32_t entry_of(const struct soft_box *b, const struct soft_head *h)
-{
-	if (h->to_port)
-		return soft_find(b, 2, h->src_ip, h->qpn);
-	return soft_find(b, h->opcode == SOFT_OP_ACK || h->opcode == SOFT_OP_CNP, h->dst_ip,
-			 h->qpn);
-}
-
-/* Unchanged but for the source MAC. */
+/* Unchanged except for the source MAC. */
 static unsigned int foreign(struct soft_box *b, unsigned int port, const struct soft_head *h)
 {
 	uint8_t *frame;
@@ -138,13 +130,6 @@ static unsigned int connection(struct soft_box *b, unsigned int port, unsigned i
 	return soft_data(b, cid, h);
 }
 
-/* A connection that this box does not have counts as not ready. */
-static bool exists(const struct soft_box *b, unsigned int cid)
-{
-	return soft_cid_group(cid) < b->cfg.groups && soft_cid_lane(cid) < b->cfg.lanes &&
-	       soft_cid_port(cid) < b->cfg.ports;
-}
-
 static unsigned int judge_roce(struct soft_box *b, unsigned int port, struct soft_head *h)
 {
 	unsigned int cid = h->value & RF_HASH_VALUE_CID_MASK;
@@ -162,7 +147,7 @@ static unsigned int judge_roce(struct soft_box *b, unsigned int port, struct sof
 			return foreign(b, port, h);
 		return RF_CNT_JOINING;
 	default:
-		return exists(b, cid) ? connection(b, port, cid, h) : RF_CNT_JOINING;
+		return soft_exists(b, cid) ? connection(b, port, cid, h) : RF_CNT_JOINING;
 	}
 }
 
@@ -179,33 +164,4 @@ void soft_judge(struct soft_box *b, unsigned int port, struct soft_head *h)
 	}
 	if (counter != NOT_COUNTED)
 		soft_count(b, port, counter);
-}
-
-/*
- * First all frames are parsed and their entries found: the memory that their judging needs is on
- * its way meanwhile. Nothing of this depends on the frames before.
- */
-void soft_in(struct soft_box *b, unsigned int port, const struct soft_frame *frames,
-	     unsigned int n)
-{
-	struct soft_head head[SOFT_BURST];
-
-	while (n) {
-		unsigned int k, burst = n < SOFT_BURST ? n : SOFT_BURST;
-
-		for (k = 0; k < burst; k++) {
-			soft_parse(b, port, &frames[k], &head[k]);
-			if (head[k].verdict != SOFT_ROCE)
-				continue;
-			head[k].value = entry_of(b, &head[k]);
-			if (exists(b, head[k].value & RF_HASH_VALUE_CID_MASK))
-				__builtin_prefetch(
-					&b->conns[head[k].value & RF_HASH_VALUE_CID_MASK]);
-		}
-		for (k = 0; k < burst; k++)
-			soft_judge(b, port, &head[k]);
-		soft_pump(b);
-		frames += burst;
-		n -= burst;
-	}
 }

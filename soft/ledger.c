@@ -192,7 +192,8 @@ void soft_una(struct soft_box *b, unsigned int cid, uint32_t una)
 	if (!soft_less(from, una))
 		return;
 	c->una = una;
-	c->far |= una >= 0x400000u; /* from here on an old index may look like one before the start */
+	c->far |=
+		una >= 0x400000u; /* from here on an old index may look like one before the start */
 	c->twice = false;
 	if (!soft_is_selective(b, cid))
 		c->asked = false;

@@ -68,18 +68,6 @@ unsigned int soft_nak(struct soft_box *b, unsigned int cid, const struct soft_he
 	return counter;
 }
 
-void soft_turn_back(const struct soft_conn *c, uint8_t *frame, unsigned int l2)
-{
-	uint8_t *ip = frame + l2, swap[4];
-
-	soft_put_mac(frame, c->mac);
-	memcpy(swap, ip + 12, 4);
-	memcpy(ip + 12, ip + 16, 4);
-	memcpy(ip + 16, swap, 4);
-	ip[8] = 64;
-	soft_ip_seal(ip);
-}
-
 void soft_made(struct soft_box *b, unsigned int cid, const struct soft_head *h, uint32_t index,
 	       unsigned int syndrome)
 {

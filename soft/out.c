@@ -182,8 +182,7 @@ unsigned int soft_take(struct soft_box *b, unsigned int port, struct soft_out *o
 	return n;
 }
 
-/* Gives back the room of the frames that were taken. */
-static void release(struct soft_box *b, unsigned int port)
+void soft_release(struct soft_box *b, unsigned int port)
 {
 	unsigned int kind;
 
@@ -198,13 +197,7 @@ static void release(struct soft_box *b, unsigned int port)
 	}
 }
 
-void soft_done(struct soft_box *b, unsigned int port)
-{
-	release(b, port);
-	soft_pump(b);
-}
-
-unsigned int soft_discard(struct soft_box *b, unsigned int port)
+unsigned int soft_lose(struct soft_box *b, unsigned int port)
 {
 	struct soft_port *p = &b->ports[port];
 	unsigned int kind, n = 0;
@@ -217,7 +210,6 @@ unsigned int soft_discard(struct soft_box *b, unsigned int port)
 			p->counters[q->entry[q->taken % SOFT_ENTRIES].counter]++;
 		}
 	}
-	release(b, port);
-	soft_pump(b);
+	soft_release(b, port);
 	return n;
 }

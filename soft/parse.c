@@ -37,8 +37,8 @@ static bool other_port(const struct soft_box *b, unsigned int port, const struct
 
 	for (k = 0; k < b->cfg.ports; k++)
 		if (is_port_ip(b, k, h->dst_ip))
-			return k != port || soft_get_mac(h->bytes) !=
-						    ((b->mac + port) & SOFT_MAC_MASK);
+			return k != port ||
+			       soft_get_mac(h->bytes) != ((b->mac + port) & SOFT_MAC_MASK);
 	return false;
 }
 
@@ -152,8 +152,7 @@ void soft_parse(const struct soft_box *b, unsigned int port, const struct soft_f
 {
 	unsigned int cause;
 
-	*h = (struct soft_head){
-		.bytes = f->bytes, .len = (uint32_t)f->len, .verdict = SOFT_DROP};
+	*h = (struct soft_head){.bytes = f->bytes, .len = (uint32_t)f->len, .verdict = SOFT_DROP};
 	cause = f->bad ? RF_CNT_RX_MAC_ERROR : classify(b, port, h);
 	h->cause = (uint8_t)cause;
 }

@@ -192,8 +192,8 @@ static void send_copy(struct soft_box *b, unsigned int cid, uint32_t index, bool
 	unsigned int port = soft_cid_port(cid), plen = s->wants ? p->plen : 0;
 	uint32_t eighth = g->slots / 8;
 	size_t len = (size_t)s->hlen + plen + 4;
-	uint8_t *frame = soft_put(b, port, SOFT_RESULT, len,
-				  first ? RF_CNT_TX_FIRST : RF_CNT_TX_REPEAT);
+	uint8_t *frame =
+		soft_put(b, port, SOFT_RESULT, len, first ? RF_CNT_TX_FIRST : RF_CNT_TX_REPEAT);
 	uint8_t *ip = frame + s->l2, *bth = ip + 28;
 
 	memcpy(frame, s->bytes, 6);
@@ -262,8 +262,8 @@ void soft_again(struct soft_box *b, const struct soft_repeat *r)
 	struct soft_pass p;
 
 	soft_compare(b, group, r->index, &p, &what, &got, &want);
-	send_copy(b, r->cid, r->index, r->first, &p,
-		  sum_up(b, &b->groups[group], r->index, &p), false);
+	send_copy(b, r->cid, r->index, r->first, &p, sum_up(b, &b->groups[group], r->index, &p),
+		  false);
 	if (r->first)
 		soft_sent(b, r->cid);
 }

@@ -397,8 +397,9 @@ static void write_conn(struct soft_box *b, unsigned int cid, uint32_t offset, ui
 		c->seen &= ~value;
 		break;
 	case RF_CONN_PEER_MAC_HI: /* takes effect with the other half */
-		c->mac_hi = value & (RF_CONN_PEER_MAC_HI_MAC_MASK | RF_CONN_PEER_MAC_HI_MIRROR_MASK |
-				     RF_CONN_PEER_MAC_HI_SELECTIVE_MASK);
+		c->mac_hi =
+			value & (RF_CONN_PEER_MAC_HI_MAC_MASK | RF_CONN_PEER_MAC_HI_MIRROR_MASK |
+				 RF_CONN_PEER_MAC_HI_SELECTIVE_MASK);
 		break;
 	case RF_CONN_PEER_MAC_LO:
 		c->mac_lo = value;

@@ -1,5 +1,5 @@
 /*
- * The sums of docs/reduction.md on vectors, in three builds of one source (sum_kernels.h): portable
+ * The sums of docs/reduction.md on vectors, in three builds of one source (sum_none.c): portable
  * C, the same for AVX2, the same for AVX-512.
  *
  * A vector is an array of elements as they are added: binary32 for bf16 and fp16, otherwise as in

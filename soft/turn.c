@@ -11,44 +11,6 @@ static struct soft_repeat *front(struct soft_port *p)
 	return &p->repeats[p->repeat_at];
 }
 
-static void add(struct soft_box *b, unsigned int cid, uint32_t index, bool first)
-{
-	struct soft_port *p = &b->ports[soft_cid_port(cid)];
-
-	p->repeats[(p->repeat_at + p->repeat_count++) % SOFT_REPEATS] =
-		(struct soft_repeat){index, (uint16_t)cid, first};
-	b->conns[cid].queued++;
-	soft_group_of(b, cid)->queued++;
-	soft_wake(b, soft_cid_group(cid));
-}
-
-/* The rest of the queue is for first sendings that join it. */
-bool soft_ask(struct soft_box *b, unsigned int cid, uint32_t index)
-{
-	if (b->ports[soft_cid_port(cid)].repeat_count >= SOFT_REPEATS - 2 * b->cfg.lanes)
-		return false;
-	add(b, cid, index, false);
-	return true;
-}
-
-void soft_join(struct soft_box *b, unsigned int cid, uint32_t index)
-{
-	add(b, cid, index, true);
-}
-
-static void pop(struct soft_box *b, unsigned int port)
-{
-	struct soft_port *p = &b->ports[port];
-	unsigned int cid = front(p)->cid;
-
-	b->conns[cid].queued--;
-	soft_group_of(b, cid)->queued--;
-	p->repeat_at = (p->repeat_at + 1) % SOFT_REPEATS;
-	p->repeat_count--;
-	if (p->repeat_count)
-		soft_wake(b, soft_cid_group(front(p)->cid));
-}
-
 static bool first_waits(const struct soft_group *g)
 {
 	return soft_runs(g) && g->count && soft_less(g->issued, g->head);
@@ -90,18 +52,18 @@ static enum outcome try_front(struct soft_box *b, unsigned int group, unsigned i
 	const struct soft_conn *c = &b->conns[r.cid];
 
 	if (!soft_runs(g)) {
-		pop(b, port);
+		soft_repeat_pop(b, port);
 		return SENT;
 	}
 	if (!r.first && (soft_less(r.index, c->una) || !soft_less(r.index, c->sent))) {
 		soft_count(b, port, RF_CNT_REPEAT_STALE);
-		pop(b, port);
+		soft_repeat_pop(b, port);
 		return SENT;
 	}
 	if (!room(b, group, port, 1))
 		return NO_ROOM;
 	soft_again(b, &r);
-	pop(b, port);
+	soft_repeat_pop(b, port);
 	g->row = first_waits(g) ? (uint8_t)(g->row + 1) : 0;
 	return SENT;
 }
@@ -170,7 +132,7 @@ static void note_passed(struct soft_box *b, unsigned int group, unsigned int oth
 	unsigned int port;
 
 	if (!(o->ports & b->groups[group].ports) || o->passed < PASSED_MAX) {
-		o->passed += (o->ports & b->groups[group].ports) != 0;
+		o->passed = (uint8_t)(o->passed + ((o->ports & b->groups[group].ports) ? 1 : 0));
 		return;
 	}
 	if (b->starved != SOFT_NO_GROUP)

@@ -9,9 +9,9 @@
 #include "sim/engine.h"
 #include "soft/soft.h"
 
-#define QUEUE 64u      /* frames that wait to enter at a port */
-#define IN_DELAY 11u   /* cycles from the last beat to the verdict */
-#define OUT_DELAY 16u  /* cycles from the verdict to the first beat out */
+#define QUEUE 64u     /* frames that wait to enter at a port */
+#define IN_DELAY 11u  /* cycles from the last beat to the verdict */
+#define OUT_DELAY 16u /* cycles from the verdict to the first beat out */
 #define ROOM (RF_ENGINE_FRAME_MAX + SOFT_FRAME_ROOM)
 
 struct in_frame {

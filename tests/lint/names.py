@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import circles  # noqa: E402
 import rooms  # noqa: E402
 
-PREFIXES = ["rf", "roce", "rfd", "store", "memif", "model", "arith", "boxlink", "traffic", "ctl", "doctor", "perf", "plan", "topo", "ringfold"]
+PREFIXES = ["rf", "roce", "rfd", "store", "memif", "model", "arith", "soft", "boxlink", "traffic", "ctl", "doctor", "perf", "plan", "topo", "ringfold"]
 # Headers, and folders of headers, whose names stand for the present.  One that has no fault any more must
 # leave the list.  Each bench in tests/rtl is a C++ program with a header of its own.
 EXCEPT = [

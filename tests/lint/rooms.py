@@ -35,8 +35,10 @@ ROOMS = [
     "firmware/core",
     "firmware/target",
     "service",
+    "soft",
     "sim",
     "sim/model",
+    "sim/soft",
     "sim/cosim",
     "sim/fabric",
     "sim/realtime",
@@ -61,7 +63,9 @@ ALONE = {
     "planner": ["base", "plan"],
     "plan": ["base"],
     "firmware/core": ["base", "proto", "firmware/hal"],
+    "soft": ["base", "proto"],
     "sim/model": ["base", "proto", "sim"],
+    "sim/soft": ["sim", "soft"],
     "sim/unicorn": ["base", "firmware/target"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

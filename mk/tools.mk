@@ -49,6 +49,7 @@ $(eval $(call test,e2e-traffic-mirror,LANES=2 tests/e2e/traffic.sh testpmd model
 $(eval $(call test,e2e-traffic-mirror-rtl,tests/e2e/traffic.sh pcap rtl 128 --steering mirror --dtype int32 --op max --faults all --seed 9,$(TRAFFIC_DEPS) $(call rtl_box,4,1,512)))
 $(eval $(call test,e2e-traffic-directed-rtl,tests/e2e/traffic.sh pcap rtl 3840 --directed --steering mirror --dtype all --op all --size 3000 --faults all,$(TRAFFIC_DEPS) $(call rtl_box,4,1,512)))
 $(eval $(call test,e2e-traffic-directed-ring,tests/e2e/traffic.sh pcap model 3840 --directed --dtype all --op all --size 3000 --foreign 5% --vlan 7,$(TRAFFIC_DEPS)))
+$(eval $(call test,e2e-traffic-soft,tests/e2e/traffic.sh pcap soft 640 --foreign 5% && LANES=2 tests/e2e/traffic.sh pcap soft 640 --directed --steering mirror --ranks 8 --dtype all --op all --size 3000 --faults all,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-tools,tests/e2e/tools.sh,$(TRAFFIC_DEPS)))
 $(eval $(call test,e2e-registrations,$(PYTHON) tests/e2e/registrations.py $(BUILD),$(BUILD)/bin/ringfold-box $(BUILD)/bin/ringfold-ctl))
 

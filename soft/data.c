@@ -95,7 +95,7 @@ static void store(struct soft_box *b, unsigned int cid, const struct soft_head *
 	const struct soft_group *g = soft_group_of(b, cid);
 	struct soft_slot *s = soft_slot_of(b, cid, i);
 
-	memcpy(soft_data_of(b, cid, i), h->bytes + h->hlen, (size_t)h->plen);
+	soft_copy(soft_data_of(b, cid, i), h->bytes + h->hlen, (size_t)h->plen);
 	memcpy(s->bytes, h->bytes, SOFT_HEADER); /* of one length: a few wide moves */
 	s->psn = h->psn;
 	s->plen = (uint16_t)h->plen;

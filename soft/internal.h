@@ -2,13 +2,15 @@
 #ifndef RF_SOFT_INTERNAL_H
 #define RF_SOFT_INTERNAL_H
 
+#include <string.h>
+
 #include "rf_regs.h"
 #include "soft/sum.h"
 #include "soft/soft.h"
 
 #define SOFT_HEADER 80u   /* bytes of a stored header */
 #define SOFT_REPEATS 64u  /* entries of a port's queue of repeats */
-#define SOFT_RESULTS 64u  /* results that wait at a port */
+#define SOFT_RESULTS 32u  /* results that wait at a port */
 #define SOFT_ACKS 30u     /* ACKs that wait at a port */
 #define SOFT_ENTRIES 256u /* frames in one queue of a port; a power of two */
 #define SOFT_PUNTS 32u
@@ -286,6 +288,22 @@ static inline bool soft_is_selective(const struct soft_box *b, unsigned int cid)
 static inline bool soft_runs(const struct soft_group *g)
 {
 	return g->live && !(g->error & RF_GROUP_ERROR_VALID_MASK);
+}
+
+/*
+ * Copies a payload. In pieces of one length, which the compiler turns into wide moves: the
+ * library's copy of a few hundred bytes costs more than the bytes. They do not overlap.
+ */
+static inline void soft_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t n)
+{
+	size_t k;
+
+	for (k = 0; k + 64 <= n; k += 64)
+		memcpy(to + k, from + k, 64);
+	if (n >= 64)
+		memcpy(to + n - 64, from + n - 64, 64);
+	else
+		memcpy(to, from, n);
 }
 
 static inline void soft_count(struct soft_box *b, unsigned int port, unsigned int counter)

@@ -165,7 +165,7 @@ static const uint8_t *sum_up(struct soft_box *b, const struct soft_group *g, uin
 	if (out)
 		out(b->result, acc, s.bytes);
 	else
-		memcpy(b->result, acc, s.bytes);
+		soft_copy(b->result, acc, s.bytes);
 	memset(b->result + s.bytes, 0, p->pad);
 	return b->result;
 }
@@ -198,7 +198,7 @@ static void send_copy(struct soft_box *b, unsigned int cid, uint32_t index, bool
 
 	memcpy(frame, s->bytes, 6);
 	memcpy(frame + 12, s->bytes + 12, s->hlen - 12u);
-	memcpy(frame + s->hlen, payload, plen);
+	soft_copy(frame + s->hlen, payload, plen);
 	rf_put_be24(bth + 9, soft_sub(s->psn, c->shift));
 	if (!first || eighth == 0 || (index & (eighth - 1)) == 0)
 		bth[8] |= 0x80; /* AckReq */

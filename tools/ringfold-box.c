@@ -48,9 +48,10 @@ static void on_signal(int number)
 }
 
 static const char intro[] =
-	"An Ethernet switch and the box beside it (Verilog pipeline or reference model, with its "
-	"real firmware), in one\n"
-	"process. Frames are forwarded by MAC; those to UDP port 4791 are redirected to a port of "
+	"An Ethernet switch and the box beside it (Verilog pipeline, reference model or software "
+	"box, with its\n"
+	"real firmware), in one process. Frames are forwarded by MAC; those to UDP port 4791 are "
+	"redirected to a port of "
 	"the box if they enter\n"
 	"a switch port that has the rule. Ranks need it with RF_STEERING=ring alone. Sleeps while "
 	"idle. Prints a line\n"
@@ -202,7 +203,8 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "wait-groups", 0, &c->wait_groups, "N",
 		 "generators begin when this many groups are ready", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL},
-		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "engine of the box", NULL},
+		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model|soft", "engine of the box",
+		 NULL},
 		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
 		 "firmware: the native build, or the image for the box's processor in libunicorn",
 		 NULL},
@@ -211,7 +213,7 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "width", 0, &c->width, "BITS",
 		 "width of the data path: 64, 128, 256, 512", NULL},
 		{RF_OPT_FLAG, "wide", 0, &c->wide, NULL,
-		 "room for 64 groups of 16 slots, --engine model only (default: 8 groups)", NULL},
+		 "room for 64 groups of 16 slots, not with --engine rtl (default: 8 groups)", NULL},
 		{RF_OPT_STRING, "box-ip", 0, &s->addresses.ip, "ADDRESS", "IPv4 address of the box",
 		 NULL},
 		{RF_OPT_CALL, "port-ips", 0, &s->addresses, "ADDRESS[,...]",
@@ -313,8 +315,8 @@ static int settle(struct settings *s)
 		fprintf(stderr, "--width: expected 64, 128, 256 or 512\n");
 		return RF_EXIT_USAGE;
 	}
-	if (c->wide && strcmp(s->engine, "model") != 0) {
-		fprintf(stderr, "--wide: expected --engine model\n");
+	if (c->wide && strcmp(s->engine, "rtl") == 0) {
+		fprintf(stderr, "--wide: expected --engine model or soft\n");
 		return RF_EXIT_USAGE;
 	}
 	if (c->hold_ns < 1000000)

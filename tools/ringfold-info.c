@@ -106,6 +106,7 @@ static json_t *engines(void)
 	const char *image = NULL;
 
 	add(o, "model", "any shape");
+	add(o, "soft", "any shape");
 	rf_engine_each(take_engine, rtl);
 	if (json_array_size(rtl) == 0)
 		json_array_append_new(

@@ -86,7 +86,7 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_FLAG, "verbose", 'v', &s->verbose, NULL,
 		 "also print what the box reports: events, and counters at the end", NULL},
 		{RF_OPT_HEADING, NULL, 0, NULL, NULL, "the box:", NULL},
-		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "engine of the box", NULL},
+		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model|soft", "engine of the box", NULL},
 		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
 		 "firmware: the native build, or the image for the box's processor", NULL},
 		{RF_OPT_UINT, "box-ports", 0, &s->ports, "N",
@@ -94,7 +94,7 @@ static int parse(struct settings *s, int argc, char **argv)
 		{RF_OPT_UINT, "lanes", 'l', &s->lanes, "N",
 		 "ranks per port, 1 to 16; 0: as many as are needed", NULL},
 		{RF_OPT_FLAG, "wide", 0, &s->wide, NULL,
-		 "room for 64 groups of 16 slots, --engine model only (default: 8 groups)", NULL},
+		 "room for 64 groups of 16 slots, not with --engine rtl (default: 8 groups)", NULL},
 		{RF_OPT_END, NULL, 0, NULL, NULL, NULL, NULL},
 	};
 	const struct rf_opt_page page = {"ringfold run -n N [options] -- PROGRAM [ARGUMENTS]",
@@ -123,8 +123,8 @@ static int settle(struct settings *s)
 		fprintf(stderr, "--lanes: expected 1 to 16, or 0\n");
 		return -1;
 	}
-	if (s->wide && strcmp(s->engine, "model") != 0) {
-		fprintf(stderr, "--wide: expected --engine model\n");
+	if (s->wide && strcmp(s->engine, "rtl") == 0) {
+		fprintf(stderr, "--wide: expected --engine model or soft\n");
 		return -1;
 	}
 	if (s->loss >= 1) {

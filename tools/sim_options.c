@@ -42,7 +42,7 @@ int sim_parse(struct sim_settings *s, int argc, char **argv)
 {
 	struct rf_fabric_cfg *c = &s->cfg;
 	const struct rf_opt table[] = {
-		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model", "engine of the box", NULL},
+		{RF_OPT_CHOICE, "engine", 'e', &s->engine, "rtl|model|soft", "engine of the box", NULL},
 		{RF_OPT_CHOICE, "firmware", 0, &s->firmware, "native|rv32",
 		 "firmware: the native build, or the image for the box's processor in libunicorn",
 		 NULL},

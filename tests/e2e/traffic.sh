@@ -1,7 +1,7 @@
 #!/bin/sh
 # Generated traffic through the real-time box, in open loop or within the slots of a directed group: checks every bit of the results and every counter of the box.
 #
-#   tests/e2e/traffic.sh testpmd|pcap rtl|model INDEXES [gen option ...]
+#   tests/e2e/traffic.sh testpmd|pcap rtl|model|soft INDEXES [gen option ...]
 #
 # testpmd: dpdk-testpmd plays the files (net_pcap) into the box's switch ports (net_memif) and writes the frames it receives.
 # pcap:    the switch ports play the files themselves.

@@ -19,6 +19,11 @@ bool common_is_model(void)
 	return strncmp(engine, "model", 5) == 0;
 }
 
+bool common_is_soft(void)
+{
+	return strcmp(engine, "soft") == 0;
+}
+
 /* The Verilated boxes that mk/model.mk builds for these tests: the default one, all others narrow.
  */
 static unsigned int width_of(unsigned int ports, unsigned int lanes)

@@ -18,6 +18,7 @@
 void common_start(int argc, char **argv);
 /* Whether the engine under test is the model: only there can some bounds be reached. */
 bool common_is_model(void);
+bool common_is_soft(void);
 /* Opens a box; fails the test if the engine is not built with these parameters. */
 void common_open(struct bench *b, unsigned int ports, unsigned int lanes);
 /* Whether the box under test is as wide as the default one, so that its cycles are those of the

@@ -1,6 +1,6 @@
 /*
- * The box as the simulator sees it: frames in and out, a register bus, a clock. One interface, three
- * implementations: the Verilated RTL (sim/cosim, a shared object for each shape of box), the
+ * The box as the simulator sees it: frames in and out, a register bus, a clock. One interface,
+ * three implementations: the Verilated RTL (sim/cosim, a shared object for each shape of box), the
  * reference model (sim/model) and the software box (sim/soft, soft).
  *
  * Time is counted in core clock cycles since creation. Frames are Ethernet frames without FCS, as

@@ -76,6 +76,6 @@ check "a rank stands still for 7 s: every bit is right" codes_are 0
 check "... and nobody leaves the box" sh -c "! grep -q 'continues without' $dir/[0-9].err"
 unset RF_FALLBACK
 
-RF_FALLBACK=both "$rank" bits 100 2> "$dir/0.err"
+RF_RANK=0 RF_FALLBACK=both "$rank" bits 100 2> "$dir/0.err"
 check "another word is refused" says 0 "RF_FALLBACK=both"
 finish

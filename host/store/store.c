@@ -186,9 +186,9 @@ int rf_store_connect(const char *host, unsigned int port, unsigned int rank, uns
 		patience *= ret == RF_ERR_TIMEOUT ? 2 : 1;
 		nanosleep(&pause, NULL);
 	}
+	free(s->events);
 	rf_mutex_unlock(&s->lock, store_class);
 	pthread_mutex_destroy(&s->lock);
-	free(s->events);
 	free(s);
 	return nobody_there(ret, host, port, timeout_ms, why, room);
 }

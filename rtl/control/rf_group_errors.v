@@ -50,17 +50,15 @@ module rf_group_errors #(
   input  wire [PORTS*(GW+LW+PW)-1:0]   judge_conn,
   input  wire [PORTS*24-1:0]           judge_index,
   input  wire [PORTS*32-1:0]           judge_got,
-  // Ranks that disagree, or whose facts are lost.
+  // Ranks that disagree, or whose facts had a parity error (then lost_valid, too).
   input  wire [PORTS-1:0]              bad_valid,
   input  wire [PORTS*(GW+LW)-1:0]      bad_addr,
-  // The facts of the rank had a parity error: PARITY, else DISAGREE.
-  input  wire [PORTS-1:0]              bad_parity,
   input  wire [PORTS*24-1:0]           bad_index,
   // One cycle later: how they differ.
   input  wire [PORTS*2-1:0]            bad_what,
   input  wire [PORTS*32-1:0]           bad_got,
   input  wire [PORTS*32-1:0]           bad_want,
-  // Operands or results had a parity error.
+  // Operands, results or facts had a parity error.
   input  wire [PORTS-1:0]              lost_valid,
   input  wire [PORTS*(GW+LW)-1:0]      lost_addr,
   input  wire [PORTS*24-1:0]           lost_index,
@@ -92,11 +90,11 @@ module rf_group_errors #(
       wire [AW-1:0] addr = bad_addr[s*AW +: AW];
 
       if (PARITY != 0) begin : g_lost
-        assign from[s]                = lost_valid[s] || (bad_valid[s] && bad_parity[s]);
-        assign from_conn[s*CW +: CW]  = {lost_valid[s] ? lost_addr[s*AW +: AW] : addr, NUMBER[PW-1:0]};
-        assign from_index[s*24 +: 24] = lost_valid[s] ? lost_index[s*24 +: 24] : bad_index[s*24 +: 24];
+        assign from[s]                = lost_valid[s];
+        assign from_conn[s*CW +: CW]  = {lost_addr[s*AW +: AW], NUMBER[PW-1:0]};
+        assign from_index[s*24 +: 24] = lost_index[s*24 +: 24];
       end else begin : g_kept
-        wire unused_lost = &{1'b0, lost_valid[s], lost_addr[s*AW +: AW], lost_index[s*24 +: 24], bad_parity[s]};
+        wire unused_lost = &{1'b0, lost_valid[s], lost_addr[s*AW +: AW], lost_index[s*24 +: 24]};
 
         assign from[s]                = 1'b0;
         assign from_conn[s*CW +: CW]  = {CW{1'b0}};

@@ -66,7 +66,6 @@ module rf_group_regs #(
   input  wire [PORTS-1:0]              bad_valid,
   input  wire [PORTS*(GW+LW)-1:0]      bad_addr,
   // The facts of the rank had a parity error: PARITY, else DISAGREE.
-  input  wire [PORTS-1:0]              bad_parity,
   input  wire [PORTS*24-1:0]           bad_index,
   // One cycle later: how they differ.
   input  wire [PORTS*2-1:0]            bad_what,
@@ -144,7 +143,7 @@ module rf_group_regs #(
     .start_group(start_group_q), .g_error(g_error), .rd_group(rd_group), .rd_error(rd_error),
     .rd_error_index(rd_error_index), .rd_error_got(rd_error_got), .rd_error_want(rd_error_want), .judge_error(judge_error),
     .judge_conn(judge_conn), .judge_index(judge_index), .judge_got(judge_got),
-    .bad_valid(bad_valid), .bad_addr(bad_addr), .bad_parity(bad_parity), .bad_index(bad_index),
+    .bad_valid(bad_valid), .bad_addr(bad_addr), .bad_index(bad_index),
     .bad_what(bad_what), .bad_got(bad_got), .bad_want(bad_want),
     .lost_valid(lost_valid), .lost_addr(lost_addr), .lost_index(lost_index), .nak_valid(nak_valid), .nak_conn(nak_conn),
     .nak_index(nak_index));

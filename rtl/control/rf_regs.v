@@ -440,6 +440,9 @@ module rf_regs #(
   reg [31:0] pick_conn;
   reg [31:0] pick_group;
   reg [31:0] pick_global;
+  // What comes from all connections and groups, registered: the address is stable for three cycles before it is used.
+  reg [31:0] conn_q;
+  reg [31:0] group_q;
 
   always @(*)
     case (rd_off)
@@ -516,13 +519,18 @@ module rf_regs #(
       default:           pick_global = 32'd0;
     endcase
 
+  always @(posedge clk) begin
+    conn_q  <= pick_conn;
+    group_q <= pick_group;
+  end
+
   always @(*) begin
     rd_pick = 32'd0;
     if (rd_addr_q[23:8] == 16'd0) rd_pick = pick_global;
     else if (rd_addr_q[23:12] == AT_PORT[23:12] && {29'd0, rd_count_port} < PORTS)
       rd_pick = count_data[rd_count_port*32 +: 32];
-    else if (rd_addr_q[23:12] == AT_GROUP[23:12] && good_group(rd_addr_q[11:6])) rd_pick = pick_group;
-    else if (rd_addr_q[23:19] == AT_CONN[23:19] && good_conn(rd_addr_q[18:6])) rd_pick = pick_conn;
+    else if (rd_addr_q[23:12] == AT_GROUP[23:12] && good_group(rd_addr_q[11:6])) rd_pick = group_q;
+    else if (rd_addr_q[23:19] == AT_CONN[23:19] && good_conn(rd_addr_q[18:6])) rd_pick = conn_q;
     else if (rd_addr_q[23:10] == AT_PUNT[23:10]) rd_pick = punt_win_data;
   end
 

@@ -75,11 +75,11 @@ module rf_ledger #(
   output wire [PORTS-1:0]              j_inside,
   output wire [PORTS-1:0]              j_full,
 
-  // The copy of the connection's next packet begins; in a selective group, the copy of the packet in c_slot. From registers
-  // of the port.
+  // From registers of the port: the copy of the connection's next packet begins (c_valid); in a selective group, that of the
+  // packet in c_slot (c_marks).
   input  wire [PORTS-1:0]              c_valid,
   input  wire [PORTS*(GW+LW)-1:0]      c_addr,
-  input  wire [PORTS-1:0]              c_selective,
+  input  wire [PORTS-1:0]              c_marks,
   input  wire [PORTS*HDR_AW-1:0]       c_slot,
   input  wire [PORTS-1:0]              c_lap,
 
@@ -184,7 +184,7 @@ module rf_ledger #(
   // INIT needs a cycle without another write at its port. An ACK in progress counts as one, whatever it contains.
   wire              a_block    = s_block || init_late;
 
-  assign init_ready = !j_valid[init_port] && !c_valid[init_port] && !s_valid[init_port] && !(a_valid[init_port] && !a_block);
+  assign init_ready = !j_valid[init_port] && !c_valid[init_port] && !c_marks[init_port] && !s_valid[init_port] && !(a_valid[init_port] && !a_block);
 
   // Slots of a selective group are cleared one by one, in all ports and lanes.
   reg               clear_q;
@@ -293,6 +293,7 @@ module rf_ledger #(
         .clear_slot (clear_slot_q),
         .start_valid(start_valid),
         .start_group(start_group),
+        .init_waits (init_valid && init_port == NUMBER[PW-1:0]),
         .init_valid (init_valid && init_ready && init_port == NUMBER[PW-1:0]),
         .init_addr  (init_addr),
         .j_valid    (j_valid[p]),
@@ -312,7 +313,7 @@ module rf_ledger #(
         .j_full     (j_full[p]),
         .c_valid    (c_valid[p]),
         .c_addr     (c_addr[p*AW +: AW]),
-        .c_selective(c_selective[p]),
+        .c_marks    (c_marks[p]),
         .c_slot     (c_slot[p*HDR_AW +: HDR_AW]),
         .c_lap      (c_lap[p]),
         .step_valid (steps[p]),
@@ -371,14 +372,17 @@ module rf_ledger #(
   reg [GROUPS-1:0] commits;
   reg [GROUPS-1:0] runs;
 
+  // Selection by comparison: an index on the left side becomes a chain.
   integer k;
+  integer m;
   always @(*) begin
     commits = {GROUPS{1'b0}};
     runs    = {GROUPS{1'b0}};
-    for (k = 0; k < PORTS; k = k + 1) begin
-      if (c_valid[k] && !(SELECTIVE != 0 && c_selective[k])) commits[c_addr[k*AW+LW +: GW]] = 1'b1;
-      else if (steps[k]) runs[step_addrs[k*AW+LW +: GW]] = 1'b1;
-    end
+    for (m = 0; m < GROUPS; m = m + 1)
+      for (k = 0; k < PORTS; k = k + 1) begin
+        if (c_valid[k] && c_addr[k*AW+LW +: GW] == m[GW-1:0]) commits[m] = 1'b1;
+        if (!c_valid[k] && steps[k] && step_addrs[k*AW+LW +: GW] == m[GW-1:0]) runs[m] = 1'b1;
+      end
   end
 
   reg  [GROUPS-1:0] runs_q;

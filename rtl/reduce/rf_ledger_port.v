@@ -45,6 +45,8 @@ module rf_ledger_port #(
   input  wire                 start_valid,
   input  wire [GW-1:0]        start_group,
   // A connection starts: next, sent, una, msn become 0.
+  // An INIT waits for such a cycle: the runners pause.
+  input  wire                 init_waits,
   input  wire                 init_valid,
   input  wire [GW+LW-1:0]     init_addr,
 
@@ -72,7 +74,7 @@ module rf_ledger_port #(
   // Commit: the copy of the connection's next packet begins; in a selective group, the copy of the packet in c_slot.
   input  wire                 c_valid,
   input  wire [GW+LW-1:0]     c_addr,
-  input  wire                 c_selective,
+  input  wire                 c_marks,
   input  wire [HDR_AW-1:0]    c_slot,
   input  wire                 c_lap,
   // The connection whose `stored` rises in this cycle; lanes of its group that have a rank at this port.
@@ -184,7 +186,7 @@ module rf_ledger_port #(
   wire [IDX-1:0] n_after   = n_index + 1'b1;
   wire [IDX-1:0] next_data = init_valid ? {IDX{1'b0}} : j_next_we ? j_after : n_after;
 
-  assign n_ready  = !j_next_we && !init_valid;
+  assign n_ready  = !j_next_we && !init_waits;
   assign j_inside = less(j_index, j_limit);
   assign j_full   = j_next == j_limit;
   assign j_accept = j_any ? !less(j_index, j_next) && j_inside && !j_there : j_is_next && !j_full;
@@ -206,20 +208,18 @@ module rf_ledger_port #(
   );
 
   // stored: the runner advances it over packets being copied, but not beyond next, in cycles without another commit.
-  wire           c_any    = SELECTIVE != 0 && c_selective;
-  wire           c_direct = c_valid && !c_any;
   wire           o_valid;
-  wire           o_ready = !c_direct && !init_valid && o_index != o_next;
+  wire           o_ready = !c_valid && !init_waits && o_index != o_next;
   wire [AW-1:0]  o_load;
   wire [IDX-1:0] o_value;
   wire           o_idle;
   wire           o_asks;
   wire           o_bad;
 
-  assign step_valid  = c_direct || (o_valid && o_ready);
-  assign step_addr   = c_direct ? c_addr : o_addr;
+  assign step_valid  = c_valid || (o_valid && o_ready);
+  assign step_addr   = c_valid ? c_addr : o_addr;
   // This does not use the accept of this cycle, which is known late in the cycle.
-  assign clear_ready = !(j_valid && j_any) && !(c_valid && c_any);
+  assign clear_ready = !(j_valid && j_any) && !c_marks;
   assign idle        = n_idle && o_idle;
 
   // Marks of selective groups and their runners.
@@ -248,7 +248,7 @@ module rf_ledger_port #(
         .IDX(IDX), .GROUPS(GROUPS), .LANES(LANES), .GW(GW), .LW(LW), .HDR_AW(HDR_AW), .PARITY(PARITY)
       ) copied (
         .clk(clk), .rst(rst), .g_hbase(g_hbase), .g_size_log2(g_size_log2), .clear_valid(clear_valid),
-        .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_valid && c_any), .m_push(c_valid && c_any),
+        .clear_ready(o_clear), .clear_slot(clear_slot), .m_set(c_marks), .m_push(c_marks),
         .m_moves(1'b0), .m_look(1'b0), .m_addr(c_addr), .m_slot(c_slot), .m_lap(c_lap), .m_there(unused_there),
         .r_valid(o_asks), .r_addr(o_load), .r_value(o_value), .step_valid(o_valid), .step_ready(o_ready),
         .step_addr(o_addr), .step_index(o_index), .bad(o_bad), .idle(o_idle)
@@ -258,7 +258,7 @@ module rf_ledger_port #(
 `endif
       );
     end else begin : g_in_order
-      wire unused_marks = &{1'b0, g_hbase, g_size_log2, clear_valid, clear_slot, j_selective, j_slot, j_lap, c_selective,
+      wire unused_marks = &{1'b0, g_hbase, g_size_log2, clear_valid, clear_slot, j_selective, j_slot, j_lap, c_marks,
                             c_slot, c_lap, n_ready, n_value, o_ready, o_value, nexts_addr};
 
       assign nexts_data[4*IDX-1:2*IDX] = {2*IDX{1'b0}};

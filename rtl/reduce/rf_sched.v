@@ -152,6 +152,10 @@ module rf_sched #(
   reg               s1_queued_q;
   reg  [GW-1:0]     s1_group_q;
   reg  [PW-1:0]     s1_port_q;
+  // The same: one bit for the group; the port of an entry; the ports of the group's ranks.
+  reg  [GROUPS-1:0] s1_turn_q;
+  reg  [PORTS-1:0]  s1_from_q;
+  reg  [PORTS-1:0]  s1_members_q;
   reg  [3:0]        s1_mtu_log2_q;
   reg  [4:0]        s1_lanes_q;
   wire              go_first;
@@ -162,9 +166,10 @@ module rf_sched #(
   wire              first_stuck;
   wire              queued_stuck;
   wire              not_reserved;
-  wire [PORTS-1:0]  block;
+  // Its block: that of the candidate.
+  reg  [PORTS-1:0]  taken_q;
+  wire [PORTS-1:0]  block   = taken_q;
 
-  wire [PORTS-1:0]  s1_port = s1_queued_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}};
   wire              start   = go_first || go_queued;
   wire              go      = start || go_on;
   wire              check   = s1_queued_q || (s1_first_q && !midway[s1_group_q]);
@@ -175,7 +180,7 @@ module rf_sched #(
   wire [GROUPS*PORTS-1:0] pick;
   wire [GROUPS-1:0]       from_queue;
   // A reservation may begin after the selection.
-  wire [GROUPS-1:0]       refused = (s1_queued_q && !not_reserved) ? {{GROUPS-1{1'b0}}, 1'b1} << s1_group_q : {GROUPS{1'b0}};
+  wire [GROUPS-1:0]       refused = (s1_queued_q && !not_reserved) ? s1_turn_q : {GROUPS{1'b0}};
   reg  [PORTS-1:0]        popped_q;
 
   always @(posedge clk)
@@ -184,13 +189,12 @@ module rf_sched #(
 
   rf_sched_pick #(.PORTS(PORTS), .GROUPS(GROUPS), .GW(GW), .LW(LW)) picks (
     .clk(clk), .rst(rst), .q_valid(q_valid), .q_addr(q_addr), .taken(from_queue), .refused(refused),
-    .refused_port(s1_port), .fronts(fronts), .pick(pick));
+    .refused_port(s1_from_q), .fronts(fronts), .pick(pick));
 
   // The candidate in s1 blocks its ports: a group that needs them too is checked later, when the lock is visible.
   // Otherwise its turn would be wasted. If the candidate cannot start, the other groups lose a cycle.
   reg  [GROUPS-1:0] ask;
   reg  [GROUPS-1:0] want;
-  reg  [PORTS-1:0]  taken_q;
   reg  [PORTS-1:0]  closed;
   reg               blind;
 
@@ -200,7 +204,7 @@ module rf_sched #(
       closed  = lock | (reserved[i] ? {PORTS{1'b0}} : reserved_ports);
       ask[i]  = pick[i*PORTS +: PORTS] != {PORTS{1'b0}};
       // An entry that has left, or that s1 is checking, may have been replaced by another one when its turn comes.
-      blind   = (pick[i*PORTS +: PORTS] & (s1_port | q_pop | popped_q)) != {PORTS{1'b0}};
+      blind   = (pick[i*PORTS +: PORTS] & (s1_from_q | q_pop | popped_q)) != {PORTS{1'b0}};
       want[i] = (midway[i] || ((ready[i] || ask[i]) && !blind && (closed & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}})) &&
                 ((prep_busy | taken_q | launch_valid) & g_block[i*PORTS +: PORTS]) == {PORTS{1'b0}};
     end
@@ -215,42 +219,52 @@ module rf_sched #(
   wire              take_ask   = from_queue != {GROUPS{1'b0}};
   wire              take_want  = (turn & ~from_queue) != {GROUPS{1'b0}};
   reg  [PORTS-1:0]  turn_port;
+  reg  [PORTS-1:0]  turn_from;
   reg  [PORTS-1:0]  turn_block;
+  reg  [PORTS-1:0]  turn_members;
   reg  [3:0]        turn_mtu_log2;
   reg  [4:0]        turn_lanes;
   integer           c;
   always @(*) begin
     turn_port     = {PORTS{1'b0}};
+    turn_from     = {PORTS{1'b0}};
     turn_block    = {PORTS{1'b0}};
+    turn_members  = {PORTS{1'b0}};
     turn_mtu_log2 = 4'd0;
     turn_lanes    = 5'd0;
     for (c = 0; c < GROUPS; c = c + 1)
       if (turn[c]) begin
         turn_port     = turn_port | pick[c*PORTS +: PORTS];
         turn_block    = turn_block | g_block[c*PORTS +: PORTS];
+        turn_members  = turn_members | g_ports[c*PORTS +: PORTS];
         turn_mtu_log2 = turn_mtu_log2 | g_cfg[c*32 + `RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS];
         turn_lanes    = turn_lanes | g_cfg[c*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS];
       end
+    for (c = 0; c < GROUPS; c = c + 1)
+      if (from_queue[c]) turn_from = turn_from | pick[c*PORTS +: PORTS];
   end
 
   always @(posedge clk)
     if (rst) begin
       s1_first_q  <= 1'b0;
       s1_queued_q <= 1'b0;
+      s1_from_q   <= {PORTS{1'b0}};
     end else begin
       s1_first_q  <= take_want;
       s1_queued_q <= take_ask;
+      s1_from_q   <= turn_from;
     end
 
-  always @(posedge clk)
-    if (take_want || take_ask) begin
-      s1_group_q    <= encode_group(turn);
-      s1_port_q     <= encode_port(turn_port);
-      // Selected here and not by group in s1, where the comparison with the room follows. They do not change while the
-      // group is live.
-      s1_mtu_log2_q <= turn_mtu_log2;
-      s1_lanes_q    <= turn_lanes;
-    end
+  always @(posedge clk) begin
+    s1_group_q    <= encode_group(turn);
+    s1_turn_q     <= turn;
+    s1_port_q     <= encode_port(turn_port);
+    // Selected here and not by group in s1, where the comparison with the room follows. They do not change while the group
+    // is live.
+    s1_members_q  <= turn_members;
+    s1_mtu_log2_q <= turn_mtu_log2;
+    s1_lanes_q    <= turn_lanes;
+  end
 
   always @(posedge clk)
     if (rst) taken_q <= {PORTS{1'b0}};
@@ -292,11 +306,11 @@ module rf_sched #(
   ) starts (
     // Candidate.
     .first(s1_first_q), .queued(s1_queued_q), .group(s1_group_q), .port(s1_port_q),
-    .mtu_log2(s1_mtu_log2_q), .group_lanes(s1_lanes_q),
+    .turn(s1_turn_q), .from(s1_from_q), .block(block), .members(s1_members_q), .mtu_log2(s1_mtu_log2_q),
+    .group_lanes(s1_lanes_q),
     // Groups.
     .g_live(g_live), .g_error(g_error), .g_life(g_life), .g_cfg(g_cfg), .g_dbase(g_dbase), .g_hbase(g_hbase),
-    .g_members(g_members), .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref), .ready(ready), .reserved(reserved),
-    .reserved_ports(reserved_ports),
+    .g_members(g_members), .g_ref(g_ref), .ready(ready), .reserved(reserved), .reserved_ports(reserved_ports),
     // Packet in flight.
     .midway(midway), .next_lane(next_lane), .m_index(m_index), .m_queued(m_queued), .m_late(m_late), .m_port(m_port),
     .m_copy_lane(m_copy_lane),
@@ -311,7 +325,7 @@ module rf_sched #(
     .lane(lane), .index(index), .final_lane(final_lane), .is_queued(is_queued), .is_late(is_late),
     .copy_port(copy_port), .copy_lane(copy_lane), .copy(copy), .send(send), .push(push),
     // Launch.
-    .block(block), .member(member), .room_at(room_at), .repeated(repeated), .ackreq(ackreq), .level(level), .dtype(dtype),
+    .member(member), .room_at(room_at), .repeated(repeated), .ackreq(ackreq), .level(level), .dtype(dtype),
     .op(op), .ref_port(ref_port), .lanes(lanes), .beats(beats), .beat(beat), .slot(slot));
 
   assign l_addr = {s1_group_q, lane};
@@ -344,8 +358,8 @@ module rf_sched #(
       valid_q <= {PORTS{go}} & block;
       send_q  <= send;
       push_q  <= push;
-      pop_q   <= {PORTS{forget || go_queued}} & s1_port;
-      stale_q <= {PORTS{forget && !dead}} & s1_port;
+      pop_q   <= {PORTS{forget || go_queued}} & s1_from_q;
+      stale_q <= {PORTS{forget && !dead}} & s1_from_q;
     end
 
   always @(posedge clk)

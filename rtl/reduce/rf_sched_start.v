@@ -28,7 +28,12 @@ module rf_sched_start #(
   input  wire                          queued,
   input  wire [GW-1:0]                 group,
   input  wire [PW-1:0]                 port,
-  // Two fields of its group's CFG, on which the room that it needs depends.
+  // The same as one bit: the group; the port of the entry, none for a first sending. Of the group: its block, the ports of its
+  // ranks, and two fields of its CFG, on which the room that it needs depends.
+  input  wire [GROUPS-1:0]             turn,
+  input  wire [PORTS-1:0]              from,
+  input  wire [PORTS-1:0]              block,
+  input  wire [PORTS-1:0]              members,
   input  wire [3:0]                    mtu_log2,
   input  wire [4:0]                    group_lanes,
 
@@ -40,8 +45,6 @@ module rf_sched_start #(
   input  wire [GROUPS*32-1:0]          g_dbase,
   input  wire [GROUPS*32-1:0]          g_hbase,
   input  wire [GROUPS*LANES*PORTS-1:0] g_members,
-  input  wire [GROUPS*PORTS-1:0]       g_ports,
-  input  wire [GROUPS*PORTS-1:0]       g_block,
   input  wire [GROUPS*PW-1:0]          g_ref,
 
   // Groups with a first sending to start; ports reserved for a starved group (rf_sched_fair).
@@ -104,7 +107,6 @@ module rf_sched_start #(
   output wire [PORTS-1:0]              push,
 
   // Inputs of the readers (see rf_sched).
-  output wire [PORTS-1:0]              block,
   output wire [PORTS-1:0]              member,
   output wire [PORTS-1:0]              room_at,
   output wire                          repeated,
@@ -148,13 +150,11 @@ module rf_sched_start #(
 
   // The group.
   wire [31:0]         cfg       = g_cfg[group*32 +: 32];
-  wire [PORTS-1:0]    members   = g_ports[group*PORTS +: PORTS];
   wire [3:0]          size_log2 = cfg[`RF_GROUP_CFG_S_LOG2_LSB +: `RF_GROUP_CFG_S_LOG2_BITS];
   wire [31:0]         mtu_beats = (32'd1 << mtu_log2) >> BYTES_LOG2;
   wire [CREDIT_W-1:0] hdrs      = {{CREDIT_W-5{1'b0}}, lanes};
-  wire                underway  = midway[group];
+  wire                underway  = (midway & turn) != {GROUPS{1'b0}};
 
-  assign block    = g_block[group*PORTS +: PORTS];
   assign lanes    = group_lanes;
   assign level    = cfg[`RF_GROUP_CFG_LEVEL_LSB +: `RF_GROUP_CFG_LEVEL_BITS];
   assign dtype    = cfg[`RF_GROUP_CFG_DTYPE_LSB +: `RF_GROUP_CFG_DTYPE_BITS];
@@ -190,14 +190,15 @@ module rf_sched_start #(
 
   assign room_at = is_queued ? copy_onehot : members;
 
-  wire room         = (room_at & ~enough) == {PORTS{1'b0}};
+  // A further lane has its room.
+  wire room         = ((queued ? from : members) & ~enough) == {PORTS{1'b0}};
   wire queues       = (members & ~q_room) == {PORTS{1'b0}};
-  wire start_ok     = pass_room[group];
-  assign not_reserved = (reserved_ports & block) == {PORTS{1'b0}} || reserved[group];
+  wire start_ok     = (pass_room & turn) != {GROUPS{1'b0}};
+  assign not_reserved = (reserved_ports & block) == {PORTS{1'b0}} || (reserved & turn) != {GROUPS{1'b0}};
 
   assign dead         = !g_live[group] || g_error[group] || g_life[group] != q_life[port];
   assign forget       = queued && (dead || e_stale);
-  assign go_first     = first && !underway && ready[group] && start_ok && not_reserved && room && queues;
+  assign go_first     = first && !underway && (ready & turn) != {GROUPS{1'b0}} && start_ok && not_reserved && room && queues;
   assign go_queued    = queued && !forget && !e_early && start_ok && not_reserved && room;
   assign go_on        = first && underway;
   assign first_stuck  = !(room && queues);

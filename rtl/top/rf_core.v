@@ -303,7 +303,6 @@ module rf_core #(
   wire [PORTS*GW-1:0] cnp_group;
   wire [PORTS-1:0]    unmark_valid;
   wire [PORTS*GW-1:0] unmark_group;
-  wire [PORTS-1:0]    bad_parity;
   wire [PORTS-1:0]    lost_valid;
   wire [PORTS*AW-1:0] lost_addr;
   wire [PORTS*24-1:0] lost_index;
@@ -326,7 +325,7 @@ module rf_core #(
     .g_ports(g_ports), .g_block(g_block), .g_ref(g_ref),
     // Errors.
     .judge_error(judge_error), .judge_conn(judge_conn), .judge_index(judge_index), .judge_got(judge_got), .bad_valid(bad_valid),
-    .bad_addr(bad_addr), .bad_parity(bad_parity), .bad_index(bad_index), .bad_what(bad_what), .bad_got(bad_got),
+    .bad_addr(bad_addr), .bad_index(bad_index), .bad_what(bad_what), .bad_got(bad_got),
     .bad_want(bad_want), .lost_valid(lost_valid), .lost_addr(lost_addr),
     .lost_index(lost_index), .nak_valid(n_valid), .nak_conn({n_addr, n_port}), .nak_index(n_index));
 
@@ -379,7 +378,7 @@ module rf_core #(
   wire [PORTS-1:0]      j_full;
   wire [PORTS-1:0]      c_valid;
   wire [PORTS*AW-1:0]   c_addr;
-  wire [PORTS-1:0]      c_selective;
+  wire [PORTS-1:0]      c_marks;
   wire [PORTS*HDR_AW-1:0] c_slot;
   wire [PORTS-1:0]      c_lap;
   wire [PORTS-1:0]      steps;
@@ -454,7 +453,7 @@ module rf_core #(
     .j_lap(j_lap), .j_next(j_next), .j_sent(j_sent), .j_una(j_una), .j_far(j_far), .j_msn(j_msn), .j_accept(j_accept),
     .j_inside(j_inside), .j_full(j_full),
     // The copy of the connection's next packet begins.
-    .c_valid(c_valid), .c_addr(c_addr), .c_selective(c_selective), .c_slot(c_slot), .c_lap(c_lap),
+    .c_valid(c_valid), .c_addr(c_addr), .c_marks(c_marks), .c_slot(c_slot), .c_lap(c_lap),
     .steps(steps), .step_addrs(step_addrs), .step_indexes(step_indexes), .l_group(lag_group), .l_head(lag_head),
     // Passes.
     .g_pending(g_pending), .g_issued(g_issued), .pass_room(pass_room), .pass_begin(pass_begin), .pass_first(pass_first),
@@ -638,7 +637,7 @@ module rf_core #(
         .j_msn(j_msn[p*24 +: 24]), .j_accept(j_accept[p]), .j_inside(j_inside[p]), .j_full(j_full[p]),
         .init_valid(init_valid && init_ready && {{32-PW{1'b0}}, conn_wr[PW-1:0]} == p), .tick(tick),
         .una_valid(u_valid[p] && !g_selective[u_addr[AW-1:LW]]), .una_addr(u_addr), .c_valid(c_valid[p]),
-        .c_addr(c_addr[p*AW +: AW]), .c_selective(c_selective[p]), .c_slot(c_slot[p*HDR_AW +: HDR_AW]),
+        .c_addr(c_addr[p*AW +: AW]), .c_marks(c_marks[p]), .c_slot(c_slot[p*HDR_AW +: HDR_AW]),
         .c_lap(c_lap[p]), .ev_valid(ev_valid[p]), .ev_ready(ev_ready[p]), .ev_conn(ev_conn),
         .ev_index(ev_index[p*24 +: 24]), .ev_msn(ev_msn[p*24 +: 24]), .ev_fatal(ev_fatal[p]), .ev_still(ev_still[p]),
         .v_valid(v_valid[p]), .v_ok(v_ok),
@@ -648,7 +647,7 @@ module rf_core #(
         .bad_want(bad_want[p*32 +: 32]), .store_valid(store_valid[p]), .store_gives(store_gives[p]),
         .cnp_mark_valid(cnp_valid[p]), .cnp_mark_group(cnp_group[p*GW +: GW]), .unmark_valid(unmark_valid[p]), .unmark_group(unmark_group[p*GW +: GW]),
         .bad_valid(bad_valid[p]), .bad_addr(bad_addr[p*AW +: AW]), .bad_index(bad_index[p*24 +: 24]),
-        .bad_parity(bad_parity[p]), .lost_valid(lost_valid[p]), .lost_addr(lost_addr[p*AW +: AW]),
+        .lost_valid(lost_valid[p]), .lost_addr(lost_addr[p*AW +: AW]),
         .lost_index(lost_index[p*24 +: 24]),
         // Repeats.
         .q_valid(q_valid[p]), .q_addr(q_addr[p*AW +: AW]), .q_index(q_index[p*24 +: 24]), .q_first(q_first[p]),
@@ -675,7 +674,7 @@ module rf_core #(
   endgenerate
 
   assign idle = axil_idle && !busy && port_idle == {PORTS{1'b1}} && port_ready == {PORTS{1'b1}} && ledger_idle &&
-                sched_idle && inject_busy == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && punt_idle;
+                sched_idle && inject_busy == {PORTS{1'b0}} && c_valid == {PORTS{1'b0}} && c_marks == {PORTS{1'b0}} && punt_idle;
 
   wire unused_bits = &{1'b0, rd_at};
 

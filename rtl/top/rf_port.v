@@ -157,7 +157,7 @@ module rf_port #(
   input  wire [GW+LW-1:0]      una_addr,
   output wire                  c_valid,
   output wire [GW+LW-1:0]      c_addr,
-  output wire                  c_selective,
+  output wire                  c_marks,
   output wire [HDR_AW-1:0]     c_slot,
   output wire                  c_lap,
   output wire                  ev_valid,
@@ -181,7 +181,6 @@ module rf_port #(
   output wire [1:0]            bad_what,
   output wire [31:0]           bad_got,
   output wire [31:0]           bad_want,
-  output wire                  bad_parity,
   output wire                  lost_valid,
   output wire [GW+LW-1:0]      lost_addr,
   output wire [23:0]           lost_index,
@@ -545,18 +544,21 @@ module rf_port #(
   wire                 commit;
 
   // Commits leave the port from registers.
+  wire                 c_selective = c_where[AW+HDR_AW+1];
   reg                  c_valid_q;
-  reg [AW+HDR_AW+1:0]  c_where_q;
+  reg                  c_marks_q;
+  reg [AW+HDR_AW:0]    c_where_q;
 
   always @(posedge clk)
-    if (reset) c_valid_q <= 1'b0;
-    else c_valid_q <= commit;
+    if (reset) {c_valid_q, c_marks_q} <= 2'b00;
+    else {c_valid_q, c_marks_q} <= {commit && !c_selective, commit && c_selective};
 
   always @(posedge clk)
-    if (commit) c_where_q <= c_where;
+    if (commit) c_where_q <= c_where[AW+HDR_AW:0];
 
   assign c_valid = c_valid_q;
-  assign {c_selective, c_lap, c_slot, c_addr} = c_where_q;
+  assign c_marks = c_marks_q;
+  assign {c_lap, c_slot, c_addr} = c_where_q;
 
   generate
     if (SELECTIVE == 0) begin : g_plain_bank
@@ -654,6 +656,8 @@ module rf_port #(
   assign in_bad = op_lost;
 
   // What the port reports to the units that the box has once leaves it from registers.
+  // Facts with a parity error are a loss, too.
+  wire      lost = op_lost || res_lost || (unlike_valid && unlike_parity);
   reg [3:0] error_q;
   reg       store_q;
   reg       mark_q;
@@ -663,13 +667,13 @@ module rf_port #(
 
   always @(posedge clk)
     if (reset) {error_q, store_q, mark_q, unlike_q, lost_q, unmark_q} <= 9'd0;
-    else {error_q, store_q, mark_q, unlike_q, lost_q, unmark_q} <= {x_error, h_store, x_mark, unlike_valid, op_lost || res_lost, unmark};
+    else {error_q, store_q, mark_q, unlike_q, lost_q, unmark_q} <= {x_error, h_store, x_mark, unlike_valid, lost, unmark};
 
   assign {judge_error, store_valid, cnp_mark_valid, bad_valid, lost_valid, unmark_valid} =
          {error_q, store_q, mark_q, unlike_q, lost_q, unmark_q};
 
   localparam OF_JUDGE_W = CW + 24 + 32 + 1 + GW; // connection, index, value; gives; group of a mark
-  localparam OF_READER_W = 1 + AW + 24 + 2 + 64 + GW; // parity; {group, lane}, index; what; both values; group of an unmark
+  localparam OF_READER_W = AW + 24 + 2 + 64 + GW; // {group, lane}, index; what; both values; group of an unmark
   localparam OF_LOST_W = AW + 24; // {group, lane}, index
   reg [OF_JUDGE_W-1:0]  of_judge_q;
   reg [OF_READER_W-1:0] of_reader_q;
@@ -677,12 +681,12 @@ module rf_port #(
 
   always @(posedge clk) begin
     of_judge_q  <= {x_conn, x_index, x_got, h_says[27], x_mark_group};
-    of_reader_q <= {unlike_parity, copy_addr, copy_index, unlike_what, unlike_got, unlike_want, unmark_of};
-    of_lost_q   <= op_lost ? {op_addr, op_index} : {res_addr, res_index};
+    of_reader_q <= {copy_addr, copy_index, unlike_what, unlike_got, unlike_want, unmark_of};
+    of_lost_q   <= op_lost ? {op_addr, op_index} : res_lost ? {res_addr, res_index} : {copy_addr, copy_index};
   end
 
   assign {judge_conn, judge_index, judge_got, store_gives, cnp_mark_group}           = of_judge_q;
-  assign {bad_parity, bad_addr, bad_index, bad_what, bad_got, bad_want, unmark_group} = of_reader_q;
+  assign {bad_addr, bad_index, bad_what, bad_got, bad_want, unmark_group} = of_reader_q;
   assign {lost_addr, lost_index}                                                     = of_lost_q;
 
   // Results.

@@ -80,7 +80,7 @@ always @* begin
            pass_index - f_unas_d[(f_q*LANES + r_addr[f_q*AW +: AW] % LANES)*IDX +: IDX] ||
          r_sent[f_q*IDX +: IDX] == pass_index))
       f_asked = 1'b1;
-  if (!f_live) assume (!pass_begin && pass_end == 0 && s_valid == 0 && c_valid == 0 && j_valid == 0 && e_valid == 0);
+  if (!f_live) assume (!pass_begin && pass_end == 0 && s_valid == 0 && c_valid == 0 && c_marks == 0 && j_valid == 0 && e_valid == 0);
   if (pass_begin) begin
     assume (f_room && !f_begun && pass_group == 0);
     if (pass_first) assume (g_pending[0] && pass_index == g_issued[IDX-1:0]);
@@ -114,10 +114,10 @@ generate
       assume (j_soon[f_p*GW +: GW] == 0);
       if (j_valid[f_p]) assume (f_members[ja*PORTS + f_p]);
       if (e_valid[f_p]) assume (f_members[ea*PORTS + ep]);
-      assume (j_selective[f_p] == f_selective && c_selective[f_p] == f_selective);
+      assume (j_selective[f_p] == f_selective && !(f_selective ? c_valid[f_p] : c_marks[f_p]));
       assume (j_slot[f_p*HDR_AW +: HDR_AW] == js && j_lap[f_p] == ji[HDR_AW]);
       if (g_clearing != 0) assume (!j_valid[f_p]);
-      if (c_valid[f_p]) begin
+      if (c_valid[f_p] || c_marks[f_p]) begin
         assume (f_members[ca*PORTS + f_p]);
         if (!f_selective)
           assume (f_storeds[(f_p*LANES + ca)*IDX +: IDX] != f_nexts[(f_p*LANES + ca)*IDX +: IDX]);

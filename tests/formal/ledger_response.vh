@@ -30,7 +30,7 @@ always @(posedge clk)
     f_late_end   <= 1'b0;
   end else begin
     f_late_j     <= f_live ? f_ports & ~j_valid : {PORTS{1'b0}};
-    f_late_c     <= f_can_c & ~c_valid;
+    f_late_c     <= f_can_c & ~(c_valid | c_marks);
     f_late_e     <= f_can_e & ~e_valid;
     f_late_begin <= f_can_begin && !pass_begin;
     f_late_end   <= hold_valid[0] && !pass_end[0];
@@ -40,7 +40,7 @@ integer f_u;
 always @* begin
   assume (pass_first || !pass_begin);
   assume (s_valid == (pass_begin ? f_ports : {PORTS{1'b0}}) && s_index == pass_index);
-  assume ((f_late_c & ~c_valid & f_ports) == 0);
+  assume ((f_late_c & ~(c_valid | c_marks) & f_ports) == 0);
   assume ((f_late_j & ~j_valid) == 0);
   assume ((f_late_e & ~e_valid & f_ports) == 0);
   assume (!f_late_begin || pass_begin);

@@ -27,7 +27,7 @@ generate
 
     // The bank may commit in any order here; the order of the commands is one of them.
     always @*
-      if (c_valid[f_p] && f_selective)
+      if (c_marks[f_p])
         assume (f_acc[(f_p*LANES + ca)*F_SLOTS + cs] && !f_com[(f_p*LANES + ca)*F_SLOTS + cs] && c_lap[f_p] == f_lap[cs]);
 
     for (f_n = 0; f_n < LANES; f_n = f_n + 1) begin : f_lane
@@ -53,7 +53,7 @@ generate
 
         always @(posedge clk)
           if (rst) f_com[BIT] <= 1'b0;
-          else f_com[BIT] <= !gone && (f_com[BIT] || (c_valid[f_p] && f_selective && ca == f_n && cs == f_s));
+          else f_com[BIT] <= !gone && (f_com[BIT] || (c_marks[f_p] && ca == f_n && cs == f_s));
 
         always @* begin
           if (f_marked && member) begin

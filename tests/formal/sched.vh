@@ -30,7 +30,7 @@ wire       f_late    = f_to_come && f_m_queued[f_g] && f_m_late[f_g] && f_m_port
 wire [23:0] f_pushed = f_issued - {23'd0, f_direct};
 wire [23:0] f_front  = f_pushed - {20'd0, f_waits};
 wire [PORTS-1:0] f_valid = go ? block : {PORTS{1'b0}};
-wire [PORTS-1:0] f_pop   = (forget || go_queued) ? s1_port : {PORTS{1'b0}};
+wire [PORTS-1:0] f_pop   = (forget || go_queued) ? s1_from_q : {PORTS{1'b0}};
 wire       f_mine    = f_valid[f_p] && s1_group_q == f_g && lane == f_l;
 wire       f_at_front = q_valid[f_p] && q_addr[f_p*AW +: AW] == {f_g, f_l} && q_first[f_p];
 wire       f_next    = go_first && s1_group_q == f_g;
@@ -105,7 +105,7 @@ reg [PORTS-1:0] f_port;
 
 always @(posedge clk) begin
   f_taken    <= rst ? {PORTS{1'b0}} : taken_q;
-  f_port     <= rst ? {PORTS{1'b0}} : s1_port;
+  f_port     <= rst ? {PORTS{1'b0}} : s1_from_q;
 end
 
 always @*
@@ -162,7 +162,7 @@ always @*
     assert ((q_pop & ~q_valid) == 0);
     // Candidates for a port come 3 cycles or more after its last launch, so what is shown of it is up to date.
     assert ((taken_q & (launch_valid | f_was_valid_2)) == 0 && f_was_valid == launch_valid);
-    assert ((launch_valid & ~f_taken) == 0 && (q_pop & ~f_port) == 0 && (s1_port & f_port) == 0 && (s1_port & ~taken_q) == 0);
+    assert ((launch_valid & ~f_taken) == 0 && (q_pop & ~f_port) == 0 && (s1_from_q & f_port) == 0 && (s1_from_q & ~taken_q) == 0);
     if (!launch_valid[f_p]) assert (f_sent_d == f_sent);
     if ((launch_valid & f_block[f_g*PORTS +: PORTS]) == 0) begin
       assert (f_issued_d == f_issued);
@@ -180,9 +180,11 @@ always @*
     assert (f_open == midway);
     assert (lock == ((midway[0] ? f_block[PORTS-1:0] : {PORTS{1'b0}}) | (midway[1] ? f_block[2*PORTS-1:PORTS] : {PORTS{1'b0}})));
     // The candidate has exclusive use of its ports: no other candidate is selected for them, nor were they locked.
-    assert (taken_q == ((s1_first_q || s1_queued_q) ? block : {PORTS{1'b0}}));
+    assert (taken_q == ((s1_first_q || s1_queued_q) ? f_block[s1_group_q*PORTS +: PORTS] : {PORTS{1'b0}}));
+    assert (s1_from_q == (s1_queued_q ? {{PORTS-1{1'b0}}, 1'b1} << s1_port_q : {PORTS{1'b0}}));
     assert ((taken_q & f_was_busy) == 0);
     if (s1_first_q || s1_queued_q) begin
+      assert (s1_turn_q == ({{GROUPS-1{1'b0}}, 1'b1} << s1_group_q) && s1_members_q == f_ports[s1_group_q*PORTS +: PORTS]);
       assert (s1_mtu_log2_q == f_cfg[s1_group_q*32 + `RF_GROUP_CFG_MTU_LOG2_LSB +: `RF_GROUP_CFG_MTU_LOG2_BITS]);
       assert (s1_lanes_q == f_cfg[s1_group_q*32 + `RF_GROUP_CFG_LANES_LSB +: `RF_GROUP_CFG_LANES_BITS]);
     end

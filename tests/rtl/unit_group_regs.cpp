@@ -117,7 +117,7 @@ static void body(bench &b)
 	bool start = false;
 	unsigned start_group = 0;
 
-	d->wr_en = d->bad_valid = d->bad_parity = d->lost_valid = d->nak_valid = 0;
+	d->wr_en = d->bad_valid = d->lost_valid = d->nak_valid = 0;
 	d->judge_error = 0;
 	memset(&d->bad_got, 0, sizeof(d->bad_got));
 	memset(&d->bad_want, 0, sizeof(d->bad_want));
@@ -149,7 +149,7 @@ static void body(bench &b)
 		report bads[PORTS];
 		bool is_bad[PORTS];
 		for (unsigned p = 0; p < PORTS; p++) {
-			const bool lost = b.r.percent(p_err), facts = b.r.percent(30);
+			const bool facts = b.r.percent(30);
 			report x = { RF_ERROR_PARITY, b.r.below(GROUPS << LW) << PW | p, b.r.below(1 << 24) };
 
 			is_bad[p] = b.r.percent(p_err);
@@ -160,17 +160,18 @@ static void body(bench &b)
 				    (uint32_t)b.r.next(), (uint32_t)b.r.next() };
 			late[p] = bads[p];
 			put(d->bad_valid, p, 1, is_bad[p]);
-			put(d->bad_parity, p, 1, facts);
 			put(d->bad_addr, p * (GW + LW), GW + LW, bads[p].conn >> PW);
 			put(d->bad_index, p * 24, 24, bads[p].index);
-			put(d->lost_valid, p, 1, lost);
-			put(d->lost_addr, p * (GW + LW), GW + LW, x.conn >> PW);
-			put(d->lost_index, p * 24, 24, x.index);
-			if (!lost) {
+			const bool lost = b.r.percent(p_err) || (is_bad[p] && facts);
+			/* Facts with a parity error come as both. */
+			if (is_bad[p] && facts) {
 				x.conn = bads[p].conn;
 				x.index = bads[p].index;
 			}
-			if (lost || (is_bad[p] && facts))
+			put(d->lost_valid, p, 1, lost);
+			put(d->lost_addr, p * (GW + LW), GW + LW, x.conn >> PW);
+			put(d->lost_index, p * 24, 24, x.index);
+			if (lost)
 				reports.push_back(x);
 		}
 		for (unsigned p = 0; p < PORTS; p++) {

@@ -80,7 +80,7 @@ private:
 void ledger_bench::clear()
 {
 	d->start_valid = d->init_valid = d->pass_begin = d->pass_end = d->pass_first = 0;
-	d->j_valid = d->c_valid = d->s_valid = d->e_valid = 0;
+	d->j_valid = d->c_valid = d->c_marks = d->s_valid = d->e_valid = 0;
 }
 
 /* Smallest una (tail) or stored (head) of the members, as a distance from `from`; the passes hold the tail. */
@@ -191,13 +191,13 @@ void ledger_bench::check_steps(const unsigned *ca)
 {
 	for (unsigned p = 0; p < PORTS; p++) {
 		const unsigned a = (unsigned)get(d->step_addrs, p * AW, AW), index = (unsigned)get(d->step_indexes, p * IDX, IDX);
-		const bool commit = get(d->c_valid, p, 1), direct = commit && !g[ca[p] >> LW].selective;
+		const bool direct = get(d->c_valid, p, 1), marks = get(d->c_marks, p, 1);
 
 		if (direct) {
 			b.good("a step for every commit", get(d->steps, p, 1));
 			b.same("step_addrs", a, ca[p]);
 		}
-		if (commit && !direct) {
+		if (marks) {
 			conn &c = g[ca[p] >> LW].c[ca[p] & ((1 << LW) - 1)][p];
 
 			c.copied.insert(c.uncopied.front());
@@ -288,8 +288,9 @@ void ledger_bench::cycle(bool quiet)
 		put(d->c_addr, p * AW, AW, ca[p]);
 		const conn &cc = g[ci].c[cl][p];
 		const bool some = g[ci].selective ? !cc.uncopied.empty() : cc.stored != cc.next;
-		put(d->c_valid, p, 1, member(ci, cl, p) && some && b.r.percent(quiet ? 100 : p_commit));
-		put(d->c_selective, p, 1, g[ci].selective || !SELECTIVE);
+		const bool commit = member(ci, cl, p) && some && b.r.percent(quiet ? 100 : p_commit);
+		put(d->c_valid, p, 1, commit && !g[ci].selective);
+		put(d->c_marks, p, 1, commit && g[ci].selective);
 		if (!cc.uncopied.empty()) {
 			put(d->c_slot, p * HDR_AW, HDR_AW, slot(g[ci], cc.uncopied.front()));
 			put(d->c_lap, p, 1, cc.uncopied.front() >> g[ci].size_log2 & 1);
@@ -358,7 +359,7 @@ void ledger_bench::cycle(bool quiet)
 	}
 	settle(*d);
 	check_reads();
-	quiet_for = quiet && d->c_valid == 0 && !begin && copies == 0 && d->pass_end == 0 && !has ? quiet_for + 1 : 0;
+	quiet_for = quiet && d->c_valid == 0 && d->c_marks == 0 && !begin && copies == 0 && d->pass_end == 0 && !has ? quiet_for + 1 : 0;
 	check_registers(quiet);
 
 	check_steps(ca);
@@ -540,7 +541,7 @@ bool siege_bench::cycle()
 
 	was_tail = d->x_tail;
 
-	d->j_valid = d->c_valid = d->pass_begin = d->pass_first = d->s_valid = 0;
+	d->j_valid = d->c_valid = d->c_marks = d->pass_begin = d->pass_first = d->s_valid = 0;
 	for (unsigned p = 0; p < PORTS; p++) {
 		behind += (next[p] - copied[p]) & MASK;
 		/* A packet that arrived before. */
@@ -560,7 +561,7 @@ bool siege_bench::cycle()
 			next[p] &= MASK;
 			busy = true;
 		} else if (turn / PORTS % 2 == 1 && next[p] != copied[p]) {
-			put(d->c_valid, p, 1, 1);
+			put(SELECTIVE ? d->c_marks : d->c_valid, p, 1, 1);
 			put(d->c_slot, p * HDR_AW, HDR_AW, copied[p] & ((1 << SIZE_LOG2) - 1));
 			put(d->c_lap, p, 1, copied[p] >> SIZE_LOG2 & 1);
 			copied[p] = (copied[p] + 1) & MASK;
@@ -605,11 +606,11 @@ void siege_bench::run()
 {
 	long most = 0, all = 0;
 
-	d->start_valid = d->init_valid = d->j_valid = d->c_valid = d->s_valid = d->e_valid = d->pass_begin = d->pass_end = 0;
+	d->start_valid = d->init_valid = d->j_valid = d->c_valid = d->c_marks = d->s_valid = d->e_valid = d->pass_begin = d->pass_end = 0;
 	d->e_fatal = d->e_addr = 0;
 	d->pass_group = d->s_addr = d->j_addr = d->j_soon = d->c_addr = d->r_addr = d->x_addr = d->x_port = d->x_group = d->l_group = 0;
 	d->g_open = d->g_selective = (1 << GROUPS) - 1;
-	d->j_selective = d->c_selective = (1 << PORTS) - 1;
+	d->j_selective = (1 << PORTS) - 1;
 	d->g_lanes = 1 << 5 | 1;
 	for (unsigned i = 0; i < 2; i++) {
 		put(d->g_hbase, i * HDR_AW, HDR_AW, i << SIZE_LOG2);

@@ -61,7 +61,7 @@ MUTANTS = {
                     (RED + "sched_fair", "sent_q} + 32'd1 >= QUEUED", "sent_q} + 32'd4 >= QUEUED"),
                     (RED + "sched_turn", "else if (turn[u]) before_q", "else if (1'b0) before_q"),
                     ("ask & ~midway & ~(ready", "ask & ~midway & ~(ready | ready"),
-                    ("(s1_port | q_pop | popped_q)", "s1_port"),
+                    ("(s1_from_q | q_pop | popped_q)", "s1_from_q"),
                     ("(prep_busy | taken_q | launch_valid)", "(taken_q | launch_valid)"),
                     (RED + "sched_pick", "else if (taken[t]) above_q", "else if (1'b0) above_q"),
                     (RED + "sched_fair", "passed_q} + 32'd1 >= PASSED_MAX", "passed_q} + 32'd1 > PASSED_MAX + 32'd8"),

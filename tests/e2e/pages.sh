@@ -66,7 +66,7 @@ complete_to() {
 }
 complete_to "sim" ringfold si
 complete_to "--engine" ringfold sim --eng
-complete_to "rtl model" ringfold sim --engine ""
+complete_to "rtl model soft" ringfold sim --engine ""
 complete_to "rtl" ringfold box -e r
 complete_to "model" ringfold sim --engine = mo
 complete_to "status stragglers" ringfold ctl st

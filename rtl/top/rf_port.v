@@ -685,9 +685,9 @@ module rf_port #(
     of_lost_q   <= op_lost ? {op_addr, op_index} : res_lost ? {res_addr, res_index} : {copy_addr, copy_index};
   end
 
-  assign {judge_conn, judge_index, judge_got, store_gives, cnp_mark_group}           = of_judge_q;
-  assign {bad_addr, bad_index, bad_what, bad_got, bad_want, unmark_group} = of_reader_q;
-  assign {lost_addr, lost_index}                                                     = of_lost_q;
+  assign {judge_conn, judge_index, judge_got, store_gives, cnp_mark_group} = of_judge_q;
+  assign {bad_addr, bad_index, bad_what, bad_got, bad_want, unmark_group}  = of_reader_q;
+  assign {lost_addr, lost_index}                                           = of_lost_q;
 
   // Results.
   wire             res_bad;
